@@ -219,8 +219,8 @@ static double weight_of_start(const NoliStageRule* rule) {
   return 1.0 - rule->before - rule->first;
 }
 
-// What the mass matrix makes of accelerations, and its inverse of forces: of elements of higher
-// order it is consistent, else diagonal. Vertices of surfaces have no mass.
+// Products of the mass matrix with accelerations, and of its inverse with forces: the matrix is
+// consistent for elements of higher order, else diagonal. Vertices of surfaces have no mass.
 static void multiply_mass(const NoliChains* self, const double* z, double* y) {
   const NoliProblem* problem = &self->sim->model->problem;
   for (int64_t j = 0; j < size_of(self); j++) {
@@ -488,7 +488,7 @@ done:
   return status;
 }
 
-// What a slope adds to y_hat: h v and h a.
+// Adjoint and tangent of the contribution of a slope of the integrator to y_hat: h v and h a.
 static void pull_slope(const NoliChains* self, const NoliTapePart* part, double slope,
                        const double* hat) {
   chains_add(self, slope * part->h, hat, self->start_v);
@@ -503,7 +503,7 @@ static void push_slope(const NoliChains* self, const NoliTapePart* part, double 
 
 // ---- histories ----------------------------------------------------------------------------------
 
-// What the links of histories read and write, with positions `x`.
+// The inputs and outputs of the links of histories, with positions `x`.
 static NoliHistoryDerivatives histories_of(const NoliChains* self, int32_t index, double* x) {
   const NoliInputs* inputs = &self->inputs[index];
   NoliHistoryDerivatives d = {.x = x,
@@ -554,7 +554,7 @@ static double by_velocity(const NoliTapeStage* stage) {
   return stage->time.inertia ? 1.0 / stage->time.h_v : 0.0;
 }
 
-// What x_tilde = x_hat + e v_hat is ahead of x_hat.
+// The factor e of v_hat in the prediction x_tilde = x_hat + e v_hat.
 static double ahead(const NoliTapeStage* stage) {
   return stage->time.inertia ? stage->time.h_v : 0.0;
 }

@@ -11,7 +11,7 @@ typedef struct NoliInputs {
 
 // Elements of the first blocks: where those of the next one begin in the inputs by element.
 int64_t noli_input_elements(const NoliProblem* problem, int32_t n_block);
-// Likewise of their histories.
+// Histories of the first blocks: where those of the next one begin.
 int64_t noli_input_histories(const NoliProblem* problem, int32_t n_block);
 
 // Number of values of an input, with this number of classes of pairs.

@@ -26,15 +26,15 @@ typedef struct NoliMotionLinks {
   double* rest_frame; // (histories of all blocks) likewise, of frames at rest
 } NoliMotionLinks;
 
-// What targets follow from besides inputs: positions and histories of all blocks at the start of
-// the part, or derivatives by them.
+// The state that targets follow from besides inputs: positions and histories of all blocks at the
+// start of the part, or derivatives by them.
 typedef struct NoliMotionStart {
   double* x; // (n_vert x 3)
   double* history;
 } NoliMotionStart;
 
-// Of a run that begins with the state of the simulation, by inputs `wanted` (1 << NoliInput each).
-// Fails with NOLI_ERROR_MEMORY; must be released then, too.
+// Links of a run that begins with the state of the simulation, by inputs `wanted` (1 << NoliInput
+// each). Fails with NOLI_ERROR_MEMORY; must be released then, too.
 NOLI_WARN_UNUSED NoliStatus noli_motion_links_create(const NoliSim* sim, unsigned wanted,
                                                      NoliMotionLinks* links);
 void noli_motion_links_free(NoliContext* context, NoliMotionLinks* links);

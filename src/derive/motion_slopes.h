@@ -5,7 +5,7 @@
 #include "linalg/input.h"
 #include "model/motion_targets.h"
 
-// Of a vertex.
+// Derivatives of the target of a vertex.
 typedef struct NoliMotionSlope {
   NoliMat3 by_start; // by the position at the start
   NoliMat3 by_rest;  // by the rest position
@@ -13,7 +13,7 @@ typedef struct NoliMotionSlope {
   NoliMotionFrame start, end;
 } NoliMotionSlope;
 
-// Of all vertices of a motion.
+// Derivatives of the targets of all vertices of a motion.
 typedef struct NoliMotionSlopes {
   NoliMotionSlope all;
   NoliMat3* own; // (n_node x 2) by_start and by_rest of each; NULL: those of `all`, where targets
@@ -34,17 +34,17 @@ NOLI_WARN_UNUSED NoliStatus noli_motion_slopes_set(const NoliModel* model, int32
                                                    NoliMotionSlopes* slopes);
 void noli_motion_slopes_free(NoliContext* context, NoliMotionSlopes* slopes);
 
-// Of a motion that takes its vertices this share of the way to places that do not vary.
+// Derivatives of a motion that takes its vertices this share of the way to places that do not vary.
 NoliMotionSlopes noli_motion_slopes_to(double share);
 
-// Of vertex i of the motion.
+// Derivatives of the target of vertex i of the motion.
 NoliMotionSlope noli_motion_slope_at(const NoliMotionSlopes* slopes, int32_t i);
 
 // By the velocity that is added to the motion.
 NoliMat3 noli_motion_by_velocity(const NoliMotionSlope* slope);
 
-// Of an arm that is `rest` at rest, from the pivot or between two points, by the numbers of the
-// motion that takes it from `start` to `end`.
+// Derivatives of an arm that is `rest` at rest, from the pivot or between two points, by the
+// numbers of the motion that takes it from `start` to `end`.
 NoliMotionByNumbers noli_motion_arm_by_numbers(const NoliMotionSlope* slope, NoliVec3 rest,
                                                NoliVec3 start, NoliVec3 end);
 

@@ -213,7 +213,7 @@ struct NoliBlockType {
                      const double* dx, const double* d_before, double* d_after);
   void (*pull_frame)(const NoliBlock* block, const double* before, const double* x,
                      const double* by_after, double* by_x, double* by_before);
-  // Likewise of the frame at rest, by rest positions X.
+  // Tangent and adjoint of the frame at rest, by rest positions X.
   void (*push_rest_frame)(const NoliBlock* block, const double* X, const double* dX,
                           double* d_frame);
   void (*pull_rest_frame)(const NoliBlock* block, const double* X, const double* by_frame,
@@ -242,9 +242,9 @@ struct NoliBlockType {
   // the mass distributed in proportion to the diagonal of the matrix.
   void (*add_mass)(const NoliBlock* block, double* mass);
 
-  // What each element adds to that measure of its nodes, (n_element x n_local) kg, and how this
-  // changes with rest positions of its vertices, (n_element x n_local x 12) or NULL, but for a
-  // factor that all nodes share; NULL if the mass is lumped. Fails with NOLI_ERROR_MEMORY.
+  // The contribution of each element to that measure of its nodes, (n_element x n_local) kg, and
+  // its derivatives by rest positions of its vertices, (n_element x n_local x 12) or NULL, but for
+  // a factor that all nodes share; NULL if the mass is lumped. Fails with NOLI_ERROR_MEMORY.
   NoliStatus (*measure_shares)(const NoliBlock* block, double* share, double* slope);
 
   // Functions of a consistent mass M, which access only its nodes; NULL if the mass is lumped.

@@ -28,7 +28,7 @@ static NoliVec3 zero3(void) {
   return (NoliVec3){0.0, 0.0, 0.0};
 }
 
-// Of a triangle or segment in space, within itself; the gradients of a point are 0.
+// Gradients of a triangle or segment in space, within itself; the gradients of a point are 0.
 static void thin_gradients(const NoliBlock* block, int32_t element, const double* X,
                            NoliVec3 gradient[4], double* volume) {
   const int32_t* node = block->node + block->n_local * (int64_t)element;
@@ -559,7 +559,8 @@ static void set_thin_point(const NoliBlock* block, int32_t e, const double* X, c
   }
 }
 
-// Of an element with directions, which turn with its vertices: adds to derivatives by rest.
+// Adds the part of the directions of an element, which turn with its vertices, to derivatives by
+// rest.
 static void add_turn(const NoliBlock* block, int32_t e, const Point* point, const NoliMat3* W,
                      const NoliDampingSlopes* at, const NoliTangentProduct* product, double factor,
                      double* out) {
@@ -635,7 +636,7 @@ static void set_values(int64_t s, double factor, const double* value, NoliMixedB
   }
 }
 
-// Of the stencil s of bending.
+// Derivatives of the damping of stencil s of bending.
 static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils* stencils,
                                 int64_t s, const NoliDampingSlopes* at, const DampingBlocks* to) {
   const int32_t* node = stencils->node + stencils->size * s;

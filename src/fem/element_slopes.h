@@ -28,15 +28,15 @@ NOLI_WARN_UNUSED NoliStatus noli_element_slopes_by_rest(NoliMixedList* list, con
                                                         const NoliBlockEnergy* energy,
                                                         const double* X, const double* x);
 
-// Of the forces M z of a consistent mass, z (n_vert x 3), by densities and rest positions as
-// `wanted` says, bits of inputs. `zero` (n_vert x 3) is 0.
+// Derivatives of the forces M z of a consistent mass, z (n_vert x 3), by densities and rest
+// positions as `wanted` says, bits of inputs. `zero` (n_vert x 3) is 0.
 NOLI_WARN_UNUSED NoliStatus noli_element_slopes_of_mass(NoliMixedList* list, const NoliBlock* block,
                                                         unsigned wanted, int64_t first_element,
                                                         const double* X, const double* z,
                                                         const double* zero);
 
-// Likewise of forces on nodes that share them in proportion to the measures of a consistent mass:
-// `force` (n_vert x 3) for each kg, constant.
+// The same derivatives of forces on nodes that share them in proportion to the measures of a
+// consistent mass: `force` (n_vert x 3) for each kg, constant.
 NOLI_WARN_UNUSED NoliStatus noli_element_slopes_of_shares(NoliMixedList* list,
                                                           const NoliBlock* block, unsigned wanted,
                                                           int64_t first_element,

@@ -4,9 +4,9 @@
 #include "math/mat3.h"
 #include "math/vec3.h"
 
-// Of an element that has the energy E = V psi(F) and the gradient g_a of node a: a change dX_b of a
-// node at rest changes F by -F dX_b b_b^T and V by V b_b . dX_b, with the gradient b_b of the
-// linear function of the node. So E changes by E b_b - F^T g_b.
+// Derivatives by the rest shape. In an element with the energy E = V psi(F) and the gradient g_a of
+// node a, a change dX_b of a node at rest changes F by -F dX_b b_b^T and V by V b_b . dX_b, with
+// the gradient b_b of the linear function of the node. So E changes by E b_b - F^T g_b.
 static void set_by_rest_shape(const NoliBlock* block, int32_t element, const double* X,
                               const double* x, NoliEnergySlopes* slopes) {
   const int32_t* node = block->node + (int64_t)block->n_local * element;

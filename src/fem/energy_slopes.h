@@ -4,6 +4,6 @@
 
 #include "fem/block.h"
 
-// Of a stencil of a part at x, with rest positions X, both (n_vert x 3).
+// Derivatives of the energy of a stencil of a part at x, with rest positions X, both (n_vert x 3).
 void noli_block_energy_slopes(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
                               const double* X, const double* x, NoliEnergySlopes* slopes);

@@ -46,7 +46,7 @@ NOLI_WARN_UNUSED NoliStatus noli_mass_rest_slopes(NoliContext* context, const No
                                                   const double* density, const double* z,
                                                   double* slope);
 
-// Likewise the diagonal of the mass of each element: (n_tet x n_local x 12).
+// The same derivatives of the diagonal of the mass of each element: (n_tet x n_local x 12).
 NOLI_WARN_UNUSED NoliStatus noli_mass_diagonal_slopes(NoliContext* context, const NoliSpace* space,
                                                       const double* density, double* slope);
 

@@ -11,7 +11,8 @@ NOLI_WARN_UNUSED NoliStatus noli_own_stencils_list(NoliBlock* block);
 
 void noli_own_stencils_free(NoliBlock* block);
 
-// Of a term of the block, those of this rank; the whole term where ranks have no lists. Both borrow
-// `energy`. `term`: the elasticity of the part, the inertia of elements, or a damping.
+// The part of a term of the block that consists of the stencils of this rank; the whole term where
+// ranks have no lists. Both borrow `energy`. `term`: the elasticity of the part, the inertia of
+// elements, or a damping.
 NoliEnergyTerm noli_own_stencils_of(NoliBlockEnergy* energy, NoliEnergyTerm term);
 NoliEnergyTerm noli_own_stencils_of_damping(NoliBlockEnergy* energy, NoliEnergyTerm term);

@@ -155,7 +155,7 @@ done:
 
 // ---- its derivatives ----------------------------------------------------------------------------
 
-// Of a force, over h_e^2, at every chosen vertex.
+// Sets the weight of a force, over h_e^2, at every chosen vertex.
 static NoliStatus set_weight(Stencils* stencils, const double weight[3]) {
   NoliStatus status = NOLI_OK;
   int64_t n = stencils->place->sim->model->problem.n_vert;

@@ -178,8 +178,8 @@ static void add_by_volume(const NoliGoalPlace* place, int32_t e, int32_t q, doub
   add_by_nodes(block, e, 4, by * block->type->point_volume(block, e, q), gradient, rest);
 }
 
-// Likewise by the rest volume of an element, of which its points may not have all where it is
-// curved (fem/blocks/block_order_n.c).
+// Adds the derivatives by the rest volume of an element, which may differ from that of its points
+// where it is curved (fem/blocks/block_order_n.c).
 static void add_by_rest_volume(const NoliGoalPlace* place, int32_t e, double by,
                                NoliGoalSlopes* slopes) {
   double* rest = slopes->inputs.value[NOLI_INPUT_REST];

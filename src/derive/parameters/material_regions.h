@@ -10,7 +10,7 @@ typedef struct NoliMaterialRegions {
   int32_t* local;    // (n_element) and which of the elements of that part it is
 } NoliMaterialRegions;
 
-// Of a deforming body; fails with NOLI_ERROR_MEMORY.
+// Finds the regions of a deforming body; fails with NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_material_regions_find(NoliContext* context,
                                                        const NoliBodyDef* body,
                                                        NoliMaterialRegions* regions);

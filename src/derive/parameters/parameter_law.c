@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-// What a kind varies: an input of each element of the body, and the one of the next term after
-// `step`.
+// The inputs that a kind varies: one of each element of the body, and the one of the next term
+// after `step`.
 typedef struct Place {
   NoliInput input;
   int32_t first, step, stride;

@@ -1,7 +1,6 @@
-// What a kind of parameters is: what it is of, which values it has, which inputs of the model
-// follow from them, and how a definition gets other ones. Types by what they vary are in
-// parameter_material.c, parameter_law.c, parameter_shape.c, parameter_load.c and
-// parameter_contact.c.
+// Kinds of parameters: what each is of, which values it has, which inputs of the model follow from
+// them, and how a definition gets other ones. Types by what they vary are in parameter_material.c,
+// parameter_law.c, parameter_shape.c, parameter_load.c and parameter_contact.c.
 #pragma once
 
 #include "contact/gcp/gcp_shape.h"
@@ -10,7 +9,7 @@
 #include "derive/parameters/rest_map.h"
 #include "derive/tie_slopes.h"
 
-// What a definition names.
+// The object that a definition names.
 typedef enum NoliParameterOf {
   NOLI_OF_SCENE, // nothing
   NOLI_OF_BODY,
@@ -47,7 +46,7 @@ typedef struct NoliParameterEntry {
 // How a total force is shared, which changes with masses.
 typedef struct NoliForceShares {
   int32_t* count; // (n_vert) how often it names a vertex; NULL: not such a force
-  // Of a consistent mass, how the measures of these vertices change in all, relative to their sum:
+  // For a consistent mass, the relative change of the sum of the measures of these vertices:
   double* by_density; // (elements of the block) with densities; NULL: it is lumped or does not vary
   double* by_rest;    // (n_vert x 3) likewise with rest positions of vertices
 } NoliForceShares;
@@ -123,8 +122,8 @@ NOLI_WARN_UNUSED NoliStatus noli_parameter_add(NoliParameters* self, NoliInput i
 NOLI_WARN_UNUSED NoliStatus noli_parameter_add_mass(NoliParameters* self, const NoliModel* model,
                                                     int64_t vertex, double factor);
 
-// Likewise the density of element `element` of a block with a consistent mass; the rest position of
-// a vertex, where shares of forces follow it so.
+// The same for the density of element `element` of a block with a consistent mass, and for the rest
+// position of a vertex, where shares of forces follow it so.
 NOLI_WARN_UNUSED NoliStatus noli_parameter_add_density(NoliParameters* self, const NoliModel* model,
                                                        int32_t body, int32_t element,
                                                        double factor);

@@ -13,7 +13,7 @@ typedef struct NoliRestMap {
   double* weight; // likewise
 } NoliRestMap;
 
-// Of a body whose mesh has n_vert vertices. On failure nothing is allocated.
+// The rest map of a body whose mesh has n_vert vertices. On failure nothing is allocated.
 NOLI_WARN_UNUSED NoliStatus noli_rest_map_create(const NoliModel* model, int32_t body,
                                                  int32_t n_vert, NoliRestMap* map);
 void noli_rest_map_free(NoliContext* context, NoliRestMap* map);

@@ -244,7 +244,7 @@ void noli_sensitivity_forget(NoliSensitivity* self) {
 
 // ---- products -----------------------------------------------------------------------------------
 
-// What depends on x_hat.
+// The terms that depend on x_hat.
 #define VISCOUS (NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG | NOLI_ROLE_DAMPING)
 
 // Derivative of G by the mass of a node: of inertia and drag, component j.

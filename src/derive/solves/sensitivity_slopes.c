@@ -14,7 +14,7 @@ static bool accelerates(const NoliSensitivity* self, const NoliForce* force) {
   return force->kind == NOLI_FORCE_ACCELERATION && noli_sim_force_acts(force, self->t1);
 }
 
-// Of a consistent mass.
+// Adds accelerations to the vector that a consistent mass multiplies.
 static void add_accelerations(const NoliSensitivity* self, const NoliBlock* block, double scale,
                               double* z) {
   const NoliModel* model = self->sim->model;
@@ -29,7 +29,8 @@ static void add_accelerations(const NoliSensitivity* self, const NoliBlock* bloc
   }
 }
 
-// What a consistent mass multiplies in the equations: inertia, drag, gravity and accelerations.
+// The vector that a consistent mass multiplies in the equations: inertia, drag, gravity and
+// accelerations.
 static void set_accelerations(const NoliSensitivity* self, const NoliBlock* block, double* z) {
   const NoliStage* stage = self->sim->stage;
   const NoliStageTime* time = &stage->time;
@@ -42,7 +43,7 @@ static void set_accelerations(const NoliSensitivity* self, const NoliBlock* bloc
   add_accelerations(self, block, h_e_sqr, z);
 }
 
-// Of shells and rods: both parts of their energies.
+// Derivatives of shells and rods: both parts of their energies.
 static NoliStatus list_thin_slopes(NoliSensitivity* self, NoliBlock* block, int64_t first) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
@@ -162,7 +163,7 @@ static NoliSpringSlopes spring_slopes(const NoliSensitivity* self, double scale)
                             .damping_scale = stage->time.inertia ? h_e_sqr / stage->time.h_v : 0.0};
 }
 
-// Of springs, volumes and pressures.
+// Derivatives of springs, volumes and pressures.
 static NoliStatus list_load_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = self->sim->stage;
@@ -202,7 +203,7 @@ static bool acts_on_masses(const NoliSensitivity* self, const NoliForce* force) 
                     (force->kind == NOLI_FORCE_TOTAL && noli_sim_force_acts(force, self->t1)));
 }
 
-// Of accelerations and of total forces, of which masses take shares.
+// Derivatives of accelerations and of total forces, which are shared in proportion to masses.
 static NoliStatus list_acceleration_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = self->sim->stage;
@@ -228,7 +229,8 @@ done:
   return status;
 }
 
-// Of total forces on a consistent mass, of which the measures of its nodes take shares.
+// Derivatives of total forces on a consistent mass, which are shared in proportion to the measures
+// of its nodes.
 static NoliStatus list_share_slopes(NoliSensitivity* self, const NoliBlock* block, int64_t first) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = self->sim->stage;
@@ -254,7 +256,7 @@ done:
   return status;
 }
 
-// Of tractions, whose faces follow rest shapes.
+// Derivatives of tractions, whose faces follow rest shapes.
 static NoliStatus list_traction_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = self->sim->stage;

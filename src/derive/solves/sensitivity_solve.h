@@ -1,5 +1,5 @@
-// What the files of derivatives of one solve share: sensitivity.c sets solves up and multiplies by
-// their derivatives, sensitivity_defect.c refuses, sensitivity_system.c solves,
+// Declarations shared by the files of derivatives of one solve: sensitivity.c sets solves up and
+// multiplies by their derivatives, sensitivity_defect.c refuses, sensitivity_system.c solves,
 // sensitivity_slopes.c lists what the equations depend on, sensitivity_places.c what forces by
 // place depend on, and sensitivity_polish.c ends solves accurately.
 #pragma once

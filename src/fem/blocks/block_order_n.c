@@ -191,7 +191,7 @@ static void shape_gradients(const NoliBlock* block, int32_t element, int32_t q,
   }
 }
 
-// Of the linear functions on the reference element, whose shape may be curved.
+// Gradients of the linear functions on the reference element, whose shape may be curved.
 static void vertex_gradients(const NoliBlock* block, int32_t element, int32_t q,
                              NoliVec3 gradient[4]) {
   const NoliElements* elements = &order_of(block)->elements;

@@ -67,7 +67,7 @@ static double points_rest_volume(const NoliBlock* block, int32_t begin, int32_t 
   return volume;
 }
 
-// Of a ball of the material: the measure of stiffness for contact.
+// The modulus of a ball of the material: the measure of stiffness for contact.
 static double modulus(const NoliBlock* block, int32_t p) {
   return 2.0 * block->lame_mu[p] + block->lame_lambda[p];
 }

@@ -43,7 +43,7 @@ static bool serves_twisted(const NoliBlockBody* body) {
   return body->rod.radius > 0.0 && body->rod.twist > 0.0;
 }
 
-// Of a segment and half of its turns, one with each segment that it meets.
+// Stencil blocks of a segment and half of its turns, one with each segment that it meets.
 static int32_t rods_work(const NoliBlockBody* body, int32_t others) {
   (void)body;
   return noli_stencil_blocks(2) + others * noli_stencil_blocks(3) / 2;
@@ -134,7 +134,7 @@ done:
   return status;
 }
 
-// Of an ellipse: second moments of area about its axes, and that of torsion.
+// The stiffness of an elliptic section, from its second moments of area and that of torsion.
 static NoliRodSection section_of(const NoliBlock* block, int32_t s) {
   const NoliRodDef* def = &rods_of(block)->def[s];
   double a = def->radius, b = second_radius(def);
@@ -393,7 +393,7 @@ static void pull_frame(const NoliBlock* block, const double* before, const doubl
                              by_before);
 }
 
-// Of the frames of both segments of a turn in that of the block.
+// The places of the frames of both segments of a turn in that of the block.
 static void set_places(const Rods* self, int64_t turn, int64_t place[12]) {
   for (int k = 0; k < 12; k++) {
     place[k] = 6 * (int64_t)self->turns.segment[2 * turn + k / 6] + k % 6;
@@ -629,7 +629,7 @@ static void twisted_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_
   }
 }
 
-// Of the stiffness of the terms of a turn with twist as powers of the first radius.
+// Exponents of the stiffness of the terms of a turn with twist as powers of the first radius.
 static void radius_powers(const NoliBlock* block, double power[5]) {
   const NoliRodDef* def = rods_of(block)->def;
   double a = def->radius * def->radius, b = def->second_radius * def->second_radius;

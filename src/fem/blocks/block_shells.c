@@ -63,7 +63,7 @@ static bool bends_as_plate(const NoliShellDef* def) {
   return plate && def->bending > 0.0;
 }
 
-// Of a triangle, and a fold or half of its three hinges.
+// Stencil blocks of a triangle, and a fold or half of its three hinges.
 static int32_t shells_work(const NoliBlockBody* body, int32_t others) {
   (void)others;
   return noli_stencil_blocks(3) + (bends_as_plate(&body->shell)
@@ -275,9 +275,10 @@ static NoliVec3 twice_area(const NoliBlock* block, const double* x, int32_t t) {
   return noli_twice_area3(x, block->node + 3 * (int64_t)t);
 }
 
-// What a stencil of bending adds to the moment of a triangle: the work of its forces g on the
-// displacement 1/2 r . kappa r along the normal of the triangle is moment . kappa times the area.
-// Forces of a stencil have neither a sum nor a moment, so that r may begin anywhere in the plane.
+// Adds the contribution of a stencil of bending to the moment of a triangle: the work of its forces
+// g on the displacement 1/2 r . kappa r along the normal of the triangle is moment . kappa times
+// the area. Forces of a stencil have neither a sum nor a moment, so that r may begin anywhere in
+// the plane.
 static void add_moment(const double* x, int32_t size, const int32_t* node, const double* gradient,
                        NoliVec3 normal, double area, double moment[6]) {
   NoliVec3 from = noli_load3(x + 3 * (int64_t)node[0]);

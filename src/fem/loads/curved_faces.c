@@ -366,8 +366,8 @@ static NoliMat3 area_by_node(const Point* p, const double shape[3]) {
 }
 
 // The gradient is that of the potential at x, less its own at the start, and p N_a s x t there.
-// What point q adds to the derivative of the last by the nodes, and to that of the others by the
-// origin, with which r changes by minus itself.
+// Adds the contribution of point q to the derivative of the last by the nodes, and to that of the
+// others by the origin, with which r changes by minus itself.
 static void add_begin(const NoliCurvedPressure* data, int64_t i, int32_t q, const Point* then,
                       const Point* now, NoliMixedBlocks* blocks) {
   const NoliCurvedFaces* faces = data->faces;

@@ -78,15 +78,15 @@ NOLI_WARN_UNUSED NoliStatus noli_curved_pressure_slopes(NoliMixedList* list,
                                                         int32_t force, int32_t n_vert,
                                                         const double* begin, const double* x);
 
-// Of `scale` times a traction on faces whose nodes are at X at rest, by the corners there. Shapes
-// move with the corners by linear interpolation.
+// Derivatives of `scale` times a traction on faces whose nodes are at X at rest, by the corners
+// there. Shapes move with the corners by linear interpolation.
 NOLI_WARN_UNUSED NoliStatus noli_curved_traction_slopes(NoliMixedList* list,
                                                         const NoliCurvedFaces* faces,
                                                         const double* X, const double* traction,
                                                         double scale);
 
-// Of values that follow the rest positions of the nodes they are at, as `by_place` (n_vert) says,
-// by these: of a traction, and of a pressure in a step that began at `begin`.
+// Derivatives of loads by the rest positions of nodes, which the values at these nodes follow as
+// `by_place` (n_vert) says: of a traction, and of a pressure in a step that began at `begin`.
 NOLI_WARN_UNUSED NoliStatus noli_curved_traction_place_slopes(NoliMixedList* list,
                                                               const NoliCurvedFaces* faces,
                                                               const NoliMat3* by_place,

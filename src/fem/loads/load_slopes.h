@@ -34,14 +34,14 @@ NOLI_WARN_UNUSED NoliStatus noli_pressure_slopes(NoliMixedList* list, const Noli
                                                  int32_t n_vert, const double* begin,
                                                  const double* x);
 
-// Of a traction on faces with rest positions X, by these: `traction` (n_vert x 3) as of
+// Derivatives of a traction on faces with rest positions X, by these: `traction` (n_vert x 3) as of
 // noli_faces_add_traction, times `scale`.
 NOLI_WARN_UNUSED NoliStatus noli_traction_slopes(NoliMixedList* list, const NoliFaces* faces,
                                                  const double* X, const double* traction,
                                                  double scale);
 
-// Of values that follow the rest positions of the vertices they are at, as `by_place` (n_vert)
-// says, by these: of a traction, and of the pressure of faces from `first` to `end`.
+// Derivatives of loads by the rest positions of vertices, which the values at these vertices follow
+// as `by_place` (n_vert) says: of a traction, and of the pressure of faces from `first` to `end`.
 NOLI_WARN_UNUSED NoliStatus noli_traction_place_slopes(NoliMixedList* list, const NoliFaces* faces,
                                                        const double* X, const NoliMat3* by_place,
                                                        double scale);

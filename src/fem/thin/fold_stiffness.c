@@ -214,7 +214,7 @@ typedef struct Place {
   NoliVec3 turn;
 } Place;
 
-// What its stiffness depends on, with slopes by the place of that node.
+// The quantities that its stiffness depends on, with derivatives by the place of that node.
 typedef struct Plan {
   NoliDual area;
   Response response[HINGES];

@@ -103,7 +103,8 @@ static double kappa_of(const Turn* turn) {
   return 2.0 * sqrt(turn->less / turn->more);
 }
 
-// Of c by one edge: -(a t^T + t a^T) / l - c (1 - t t^T) / l^2, where a is the derivative.
+// The second derivative of c by one edge: -(a t^T + t a^T) / l - c (1 - t t^T) / l^2, where a is
+// the first one.
 static NoliMat3 second_by_edge(NoliVec3 t, double l, double c, NoliVec3 a) {
   NoliMat3 outer = noli_outer33(a, t), transposed = noli_transpose33(outer);
   NoliMat3 mixed = noli_scale33(-1.0 / l, noli_add33(outer, transposed));
@@ -393,7 +394,7 @@ static void rod_multiply(const double H[36], const double w[6], double to[6]) {
   }
 }
 
-// Of both edges, to those of the nodes: its component k of node a.
+// Takes derivatives by both edges to those by the nodes: component k of node a.
 static double at_node(const double edges[6], int a, int k) {
   return share[0][a] * edges[k] + share[1][a] * edges[3 + k];
 }

@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-// Of the smaller principal stretch squared, that a prediction of the stretch may remove.
+// The largest share of the smaller principal stretch squared that a prediction of the stretch may
+// remove.
 #define LARGEST_SHARE 0.5
 
 enum { TRIANGLES_PER_BLOCK = 512 };

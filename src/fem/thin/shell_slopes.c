@@ -59,7 +59,7 @@ static FoldForce bent_fold(const NoliBlock* block, int64_t f, const double* x) {
   return force;
 }
 
-// Of the damping of a fold at y, with w (FOLD_SIZE).
+// The force of the damping of a fold at y, with w (FOLD_SIZE).
 static FoldForce damped_fold(const NoliBlock* block, int64_t f, const double* y, const double* w) {
   FoldForce force = {.turn = {0.0}};
   noli_folds_gradients(&noli_shells_of(block)->folds, f, y, force.gradient);
@@ -211,8 +211,8 @@ static void add_woven(const NoliBlock* block, const NoliHinges* hinge, const dou
   }
 }
 
-// Of the moments of a fold with these turns by rest positions of its nodes; `follow` times the
-// change of the angles at rest is taken off the turns.
+// Derivatives of the moments of a fold with these turns by rest positions of its nodes; `follow`
+// times the change of the angles at rest is taken off the turns.
 static void moments_by_rest(const NoliBlock* block, int64_t f, const double* X,
                             const double angle[FOLD_HINGES], double follow,
                             double moment[FOLD_HINGES][FOLD_SIZE]) {
@@ -233,8 +233,8 @@ static void moments_by_rest(const NoliBlock* block, int64_t f, const double* X,
   noli_folds_moments_by_rest(&self->folds, f, &rest, axis, angle, turn, moment);
 }
 
-// Of the force of a fold by rest positions of its nodes, with which its angles at rest change if
-// they are part of `turn`.
+// Derivatives of the force of a fold by rest positions of its nodes, with which its angles at rest
+// change if they are part of `turn`.
 static void fold_by_rest(const NoliBlock* block, int64_t f, const double* X, const FoldForce* force,
                          bool over_rest, double scale, double* slope) {
   double moment[FOLD_HINGES][FOLD_SIZE];
@@ -303,7 +303,7 @@ static Slope slope_of(const NoliBlock* block, int32_t t, bool by_mu) {
   return slope;
 }
 
-// What the membrane of triangle t changes by with one of its moduli.
+// The derivative of the membrane of triangle t by one of its moduli.
 static void evaluate_by_modulus(const NoliBlock* block, int64_t t, bool by_mu, const double* x,
                                 double scale, unsigned what, const NoliLocal* out) {
   const NoliShells* self = noli_shells_of(block);
@@ -345,7 +345,8 @@ static double stiffness_slope(const NoliBlock* block, const int32_t* node, const
   return noli_hinge_stiffness(node, X, axis, plate);
 }
 
-// Of `n` values in proportion to the stiffness of a hinge, by the moduli of both triangles.
+// Derivatives of `n` values in proportion to the stiffness of a hinge, by the moduli of both
+// triangles.
 static void hinge_by_moduli(const NoliBlock* block, const NoliHinges* hinge, const double* X, int n,
                             const double* value, double* by_mu, double* by_lambda) {
   double stiffness = hinge->stiffness[0];
@@ -359,7 +360,7 @@ static void hinge_by_moduli(const NoliBlock* block, const NoliHinges* hinge, con
   }
 }
 
-// Of the moments of a fold with these turns, by the moduli of its triangle: x and y.
+// Derivatives of the moments of a fold with these turns, by the moduli of its triangle: x and y.
 static void moments_by_moduli(const NoliBlock* block, int64_t f, const double* X,
                               const double turn[FOLD_HINGES], NoliVec3 moment[FOLD_HINGES]) {
   int32_t t = noli_shells_of(block)->folds.tri[2 * f];
@@ -368,7 +369,7 @@ static void moments_by_moduli(const NoliBlock* block, int64_t f, const double* X
   noli_folds_moments_by_plate(&noli_shells_of(block)->folds, f, &rest, plate, turn, moment);
 }
 
-// Of its force.
+// Derivatives of the force of a fold by the moduli of its triangle.
 static void fold_by_moduli(const NoliBlock* block, int64_t f, const double* X,
                            const FoldForce* force, double scale, double* by_mu, double* by_lambda) {
   NoliVec3 moment[FOLD_HINGES];

@@ -147,9 +147,9 @@ void noli_twists_pull_transport(const NoliTwists* twists, const int32_t* segment
   }
 }
 
-// Of edges and angles, by columns of the frame of segment e, own tangent and director: the column
-// of the Hessian by its angle, times the turn that the frame makes, and its force times how that
-// turn changes with the edge.
+// Derivatives of the gradient by edges and angles, by columns of the frame of segment e, own
+// tangent and director: the column of the Hessian by its angle, times the turn that the frame
+// makes, and its force times the derivative of that turn by the edge.
 static void add_frame(const Derivatives* derivatives, const Transport* at, double sign, int e,
                       double by[UNKNOWNS][12]) {
   double turn[6], force = derivatives->gradient[EDGES + e];
@@ -324,7 +324,7 @@ void noli_twisting_by_radius(const NoliTwisting* twisting, int64_t i, const doub
 
 // ---- derivatives of energies --------------------------------------------------------------------
 
-// Of the terms' energies k / 2 (value - rest)^2.
+// Adds derivatives, by rest positions, of the terms' energies k / 2 (value - rest)^2.
 static void add_energy_by_rest(const NoliTwisting* twisting, int64_t i, const State* state,
                                const double energy[TERMS], const NoliTurnRest* rest,
                                double slope[9]) {

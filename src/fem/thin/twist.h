@@ -93,9 +93,9 @@ typedef struct NoliTwisting {
 void noli_twisting_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                             unsigned what, const NoliLocal* out);
 
-// What rest positions change in a turn: the frame at rest, whose directors are those `normal`s (2 x
-// 3) projected across the segments, and lengths in the stiffness, which changes by -rate times the
-// length: of bending, then of twist (2 x 2).
+// The quantities of a turn that rest positions change: the frame at rest, whose directors are those
+// `normal`s (2 x 3) projected across the segments, and lengths in the stiffness, which changes by
+// -rate times the length: of bending, then of twist (2 x 2).
 typedef struct NoliTurnRest {
   const double* X;     // (n_vert x 3)
   const double* frame; // at rest

@@ -138,7 +138,7 @@ static void write_columns(const Damped* at, int n, double (*column)[UNKNOWNS], d
   }
 }
 
-// Of derivatives by the first n unknowns, those by the components of the first nodes.
+// Writes derivatives by the first n unknowns as those by the components of the first nodes.
 static void write_by_nodes(const Damped* at, int n, double (*by)[UNKNOWNS], int n_component,
                            double* out) {
   double column[3 * NODES][UNKNOWNS] = {{0.0}};
@@ -202,7 +202,7 @@ static void set_by_frame(const NoliTwisting* twisting, const Damped* at, int64_t
 
 // ---- by rest positions and stiffness ------------------------------------------------------------
 
-// Of the terms from `begin` to `end`, in proportion to their stiffness.
+// The change of the product with the terms from `begin` to `end`, in proportion to their stiffness.
 static void set_by_stiffness(const Damped* at, int begin, int end, double column[UNKNOWNS]) {
   Matrix change = {0.0};
   for (int q = begin; q < end; q++) {

@@ -43,7 +43,7 @@ static inline Jet constant(int order, double value) {
 
 #if TWIST_ORDER > 2
 
-// Of jet += factor other, jet += a b, and 1 / jet.
+// Third derivatives of jet += factor other, jet += a b, and 1 / jet.
 static inline void add_third(Jet* jet, double factor, const Jet* other) {
   for (int i = 0; i < EDGES && jet->order > 2; i++) {
     for (int j = i; j < EDGES; j++) {
@@ -83,7 +83,7 @@ static inline void set_inverse_third(const Jet* jet, Jet* inverse) {
   }
 }
 
-// Of component k of the tangent t of edge `which`, of this length.
+// Third derivatives of component k of the tangent t of edge `which`, of this length.
 static inline void set_tangent_third(const double t[3], double length, int which, int k, Jet* jet) {
   static const double one[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   for (int m = 0; m < 27 && jet->order > 2; m++) {

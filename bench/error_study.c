@@ -67,7 +67,7 @@ typedef struct Study {
 
 // ---- simulations --------------------------------------------------------------------------------
 
-// What a variant remembers between steps.
+// The data that a variant keeps between steps.
 typedef struct Constraints {
   int64_t count;
   int64_t* key;       // (count)

@@ -380,7 +380,7 @@ static void solve_incomplete(void* user, NoliTeam* team, int32_t rank, int32_t s
   noli_incomplete_cholesky_solve(solve->factor, team, rank, solve->b, solve->x);
 }
 
-// What conjugate gradients consist of: every block of the upper triangle acts twice.
+// The operations of conjugate gradients: every block of the upper triangle acts twice.
 static bool print_iterative(NoliContext* context, const char* body, const NoliBlockMatrix* matrix,
                             const double* b, double* x, const Limits* limits) {
   NoliIncompleteCholesky factor = {0};

@@ -23,7 +23,7 @@
 // Far below the motion in a step: a constraint that becomes active moves the foot up to here.
 #define DELTA 1e-10
 
-// Of the semi-discrete solution.
+// The sizes of the semi-discrete solution.
 enum { CELLS = 4, N_VERT = 4 * (CELLS + 1), N_STEP_SIZES = 3, MAX_STEPS = 4000 };
 
 typedef struct Problem {

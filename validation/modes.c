@@ -11,7 +11,7 @@
 #define THICKNESS 0.1
 #define YOUNG 1.2e7
 #define DENSITY 1000.0
-// Of the torsion of a square: the torsion constant over the polar moment of area.
+// The factor of the torsion of a square: the torsion constant over the polar moment of area.
 #define TORSION (0.1405770 * 6.0)
 
 enum { N_MODES = 8 };

@@ -17,7 +17,8 @@ typedef struct Cube {
   const char* solver;
 } Cube;
 
-// What the plate pushes with and what the support holds, N in the unit of the scene.
+// The force that the plate pushes with and the force that the support holds, N in the unit of the
+// scene.
 static bool press_cube(const Cube* cube, double* pushes, double* holds, Run* run) {
   Settings settings = {0};
   NoliReaction plate = {0}, support = {0};

@@ -300,7 +300,8 @@ typedef struct Elastica {
   double weight, force, stretch;
 } Elastica;
 
-// What acts across it at s and the angle theta, with the stretch there, which the tension causes.
+// The load that acts across the beam at s and the angle theta, with the stretch there, which the
+// tension causes.
 static double load_at(const Elastica* beam, double s, double theta, double* lambda) {
   double load = beam->weight * (1.0 - s) + beam->force;
   *lambda = 1.0 + beam->stretch * load / (beam->weight + beam->force) * sin(theta);

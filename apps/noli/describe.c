@@ -141,7 +141,7 @@ typedef struct Span {
   double least, largest;
 } Span;
 
-// Of its values for n elements, if there are any, otherwise of its number.
+// The range of its values for n elements, if there are any, otherwise of its number.
 static Span span_of(double number, const double* values, int32_t n) {
   Span span = {number, number};
   for (int32_t i = 0; values != NULL && i < n; i++) {
@@ -489,7 +489,7 @@ static int format_primitive(const NoliSimDef* def, const NoliDefect* defect, int
   return snprintf(text, size, "%s (%s) of \"%s\"", name, vertices, entity);
 }
 
-// What distances are less than, where a body or a half-space has an offset.
+// The words for the offsets that distances are less than, where a body or a half-space has one.
 static const char* offsets_of(const NoliSimDef* def, const NoliDefect* defect) {
   bool any = false;
   for (int side = 0; side < 2; side++) {

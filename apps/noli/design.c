@@ -267,8 +267,8 @@ done:
   return status;
 }
 
-// What must not change between a search and its continuation: all but the limits of the search.
-// Released with free; NULL: no JSON, or no memory.
+// The text of all that must not change between a search and its continuation: all but the limits of
+// the search. Released with free; NULL: no JSON, or no memory.
 static char* essence(const char* text) {
   json_t* root = json_loads(text, 0, NULL);
   json_t* design = json_object_get(root, "design");

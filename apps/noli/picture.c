@@ -54,7 +54,7 @@ enum { LARGEST = 8192 };
 // to do.
 static const char* const budgets[] = {"5000", "120000"};
 
-// What is asked for, and files on the way.
+// The picture that is asked for, and files on the way.
 typedef struct Picture {
   const char* directory;
   const char* output;
@@ -140,7 +140,7 @@ static void become_browser(const Picture* picture, const char* budget, int messa
   _exit(NO_BROWSER);
 }
 
-// What the page says among the messages of the browser.
+// Reads a line of the messages of the browser, among which are those of the page.
 static void read_message(const char* line, Picture* picture) {
   static const char error[] = "noli: error: ";
   const char* found = strstr(line, error);

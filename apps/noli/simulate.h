@@ -1,4 +1,4 @@
-// What `run` and `resume` share: where results go, and the loop over the steps.
+// Functions shared by `run` and `resume`: where results go, and the loop over the steps.
 #pragma once
 
 #include "console.h"

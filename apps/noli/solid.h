@@ -15,7 +15,7 @@ typedef struct Surface {
   int32_t n_solids;
 } Surface;
 
-// What to make.
+// The options of the mesh to make.
 typedef struct SolidOptions {
   double size;   // m, of elements; 0: the triangles stay as they are
   int32_t order; // 1 to 4

@@ -384,7 +384,7 @@ double noli_number_get(const NoliNumber* number, const void* definition, int32_t
   return (double)NAN;
 }
 
-// What a number is relative to.
+// The size that a number is relative to.
 static unsigned relative_to(const NoliNumber* number, const void* definition, int32_t i) {
   const char* at = (const char*)definition + number->offset;
   return number->type == NOLI_NUMBER_SCALED ? ((const NoliScaled*)(const void*)at)[i].relative

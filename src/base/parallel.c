@@ -36,8 +36,8 @@ static int64_t range_end(int64_t begin, int64_t block, int64_t n_items) {
 
 // ---- parts --------------------------------------------------------------------------------------
 
-// What a thread has lent is a matter of this thread, like the settings of OpenMP: loops have no
-// context, and every call of the library ends with the state in which it began.
+// Each thread keeps track of what it has lent, like the settings of OpenMP: loops have no context,
+// and every call of the library ends with the state in which it began.
 static _Thread_local const NoliHostThreads* last_lent; // by the calling thread; NULL: none
 static _Thread_local int lent_at;                      // the number of forks then
 static _Thread_local bool in_part;                     // the calling thread runs a part

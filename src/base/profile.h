@@ -1,4 +1,4 @@
-// What the library does at the moment, for noli_profile.
+// The kind of work that the library does at the moment, for noli_profile.
 //
 // Kinds of work nest, and each has the cost of what is in it alone: who begins some work names it
 // and, at the end, names what was done before.

@@ -1,4 +1,4 @@
-// What ranks tell each other. All ranks run the same code over the same numbers, so that they make
+// Communication among ranks. All ranks run the same code over the same numbers, so that they make
 // the same decisions; what they compute in shares, these functions put together, with the same bits
 // on every rank and in every run on the same number of ranks. With one rank they do nothing.
 //

@@ -10,7 +10,7 @@
 #include "collide/ccd.h"
 #include "collide/surface.h"
 
-// What is the same for all pairs of a surface.
+// The quantities that are the same for all pairs of a surface.
 typedef struct NoliClearMotion {
   bool usable;  // otherwise no pair is clear
   double least; // m, vectors that are not longer show nothing

@@ -174,7 +174,7 @@ static Box pop(Queue* queue) {
   return first;
 }
 
-// Of the dimensions that can still be cut, the one with the largest extent, or -1.
+// The dimension with the largest extent among those that can still be cut, or -1.
 static int32_t widest(const Function* function, const Box* box, const Image* image) {
   int32_t best = -1;
   for (int32_t d = 0; d < function->n_dim; d++) {

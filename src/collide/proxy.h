@@ -22,7 +22,7 @@ typedef struct NoliProxy {
   double* weight; // (row[n_vert])
 } NoliProxy;
 
-// What was found where the vertices of a proxy were placed in tetrahedra.
+// A report on the placement of the vertices of a proxy in tetrahedra.
 typedef struct NoliProxyReport {
   double largest_extrapolation; // most that a barycentric coordinate lies below 0
   int32_t extrapolated_vertex;  // where; NOLI_NULL_INDEX: nowhere

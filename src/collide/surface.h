@@ -43,7 +43,7 @@ static inline double noli_surface_offset(const NoliSurface* surface, int32_t a, 
   return surface->offset != NULL ? surface->offset[a] + surface->offset[b] : 0.0;
 }
 
-// Likewise of a body and a half-space.
+// The same for a body and a half-space.
 static inline double noli_surface_offset_of(const NoliSurface* surface, int32_t body) {
   return surface->offset != NULL ? surface->offset[body] : 0.0;
 }

@@ -1,5 +1,5 @@
-// What a surface consists of for searches from points: its triangles, the segments that belong to
-// none, and the points that belong to neither. An item has three vertices, padded with
+// The items that a surface consists of for searches from points: its triangles, the segments that
+// belong to none, and the points that belong to neither. An item has three vertices, padded with
 // NOLI_NULL_INDEX.
 #pragma once
 

@@ -665,7 +665,7 @@ done:
   return status;
 }
 
-// What is said of all contacts.
+// Totals over all contacts.
 typedef struct Totals {
   int64_t n_all, n_primitive_pairs;
   double min_gap_sqr, min_ranged_sqr;

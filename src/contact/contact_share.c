@@ -46,7 +46,7 @@ int32_t noli_contact_keeper(int32_t n_rank, const double* keep, const double* un
   return r;
 }
 
-// What is sent of a pair.
+// The data sent about a pair.
 typedef struct Sent {
   NoliPrimitivePair pair;
   int32_t kind;

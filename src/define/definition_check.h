@@ -16,6 +16,6 @@ NOLI_WARN_UNUSED NoliStatus noli_definition_check_lists(NoliContext* context,
 NOLI_WARN_UNUSED NoliStatus noli_definition_check_meshes(NoliContext* context,
                                                          const NoliBodyDef* body);
 
-// Of the scene or of a pair; `where` starts the message.
+// Checks the friction of the scene or of a pair; `where` starts the message.
 NOLI_WARN_UNUSED NoliStatus noli_definition_check_friction(NoliContext* context, const char* where,
                                                            double friction, double static_friction);

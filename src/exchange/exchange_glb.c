@@ -50,7 +50,7 @@ static int64_t index_count(const NoliShape* shape) {
   return n;
 }
 
-// What a shape shows in a frame: its positions and, with `normal`, its normals; of frames after
+// The data of a shape in a frame: its positions and, with `normal`, its normals; of frames after
 // the first one the differences from that. `base`: normals of the first frame.
 static const float* take_target(const Glb* glb, int32_t index, int64_t frame, const float* base,
                                 float* x, float* normal) {

@@ -11,7 +11,7 @@
 #define TOLERANCE 1e-12
 #define LEAST_TOLERANCE (4.0 * DBL_EPSILON)
 
-// What remains of a vector after orthogonalization is rounding below this fraction of it.
+// The remainder of a vector after orthogonalization is rounding below this fraction of it.
 #define EXHAUSTED (64.0 * DBL_EPSILON)
 
 // Values that agree to this fraction are those found before.

@@ -40,7 +40,7 @@ void noli_low_rank_multiply_magnitudes_add(const NoliLowRank* low_rank, const do
 NOLI_WARN_UNUSED NoliStatus noli_low_rank_factor(NoliLowRank* low_rank, NoliContext* context,
                                                  NoliSolveFn* solve, void* user);
 
-// What is wrong with the parts after noli_low_rank_factor (base/validate.h).
+// The defect of the parts after noli_low_rank_factor (base/validate.h).
 const char* noli_low_rank_defect(const NoliLowRank* low_rank);
 
 // Solves (A + sum_k s_k g_k g_k^T) x = b after noli_low_rank_factor; x may not overlap b.

@@ -11,7 +11,7 @@ enum { LARGE = 2000 };
 #define EARLIEST 0.4
 #define LATEST 0.6
 
-// What a row belongs to that separates parts.
+// The value that rows which separate parts have in place of a part.
 enum { SEPARATOR = -1 };
 
 // All arrays are scratch of the parts.

@@ -316,7 +316,7 @@ static const double* diagonal_of(const NoliShare* share, int64_t row) {
   return any ? value : NULL;
 }
 
-// Likewise those of the diagonal.
+// Writes the blocks of the diagonal of a piece as they are sent.
 static NoliStatus pack_diagonals(const NoliRows* rows, NoliContext* context, const NoliShare* share,
                                  int64_t number, Piece* piece) {
   NoliStatus status = NOLI_OK;

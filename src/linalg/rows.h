@@ -27,7 +27,7 @@ static inline NoliShare noli_share_of_general(const NoliGeneralMatrix* matrix) {
                      matrix->value, matrix->pattern_id, NULL};
 }
 
-// What a rank gets.
+// The rows that a rank receives.
 typedef enum NoliRowsKind {
   NOLI_ROWS_SHARED,          // its rows of all
   NOLI_ROWS_SHARED_MIRRORED, // the same of a symmetric matrix, with the blocks below the diagonal

@@ -12,7 +12,7 @@ typedef struct NoliShiftedMatrix {
   int64_t capacity;
 } NoliShiftedMatrix;
 
-// What a share of the diagonal refers to.
+// The reference of a share of the diagonal.
 typedef enum NoliShiftScale {
   NOLI_SHIFT_ENTRY, // each diagonal entry: rounding of a factorization
   NOLI_SHIFT_BLOCK  // the largest one of its block: rounding of a stiff direction that is not

@@ -26,7 +26,7 @@ enum { N_BACKENDS = sizeof backends / sizeof backends[0] };
 // Failures in a row that count: iterations are tried again after at most 31 periods.
 enum { MOST_FAILURES = 5 };
 
-// What the solver holds.
+// The state of the solver.
 typedef enum SolverPhase { PHASE_EMPTY, PHASE_ANALYZED, PHASE_FACTORED } SolverPhase;
 
 struct NoliLinSolver {
@@ -67,7 +67,7 @@ NoliLinSolverInfo noli_lin_solver_info(int32_t index) {
   return backends[index]->info;
 }
 
-// What a caller asks of the solvers that a name is looked up among.
+// The class of solvers among which a name is looked up.
 typedef enum Wanted { WANTED_ANY, WANTED_SYMMETRIC, WANTED_GENERAL } Wanted;
 
 // Finds a backend by name or fails with the nearest name.
@@ -414,7 +414,7 @@ done:
 
 // ---- factorizations in place of iterations ------------------------------------------------------
 
-// What iterations report when a factorization may succeed.
+// Whether a factorization may succeed where iterations have ended with this status.
 static bool may_be_factored(NoliStatus status) {
   return status == NOLI_NOT_CONVERGED || status == NOLI_NOT_POSITIVE_DEFINITE;
 }

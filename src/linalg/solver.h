@@ -98,9 +98,10 @@ void noli_lin_solver_forget(NoliLinSolver* solver);
 NOLI_WARN_UNUSED NoliStatus noli_lin_solver_solve(NoliLinSolver* solver, const double* b,
                                                   double* x);
 
-// What a solver that learns takes from one noli_lin_solver_forget to the next. Where iterations
-// failed to solve the first system, the next periods factor at once: twice as many after every
-// further failure. Part of the state of a run, so that a resumed one chooses alike. Zero: nothing.
+// The record that an adaptive solver carries from one noli_lin_solver_forget to the next. Where
+// iterations failed to solve the first system, the next periods factor at once: twice as many after
+// every further failure. Part of the state of a run, so that a resumed one chooses alike. Zero:
+// nothing.
 typedef struct NoliLinLesson {
   int64_t failures; // in a row
   int64_t wait;     // periods left that factor at once

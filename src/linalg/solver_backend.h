@@ -19,7 +19,7 @@ typedef struct NoliLinView {
 
 typedef struct NoliLinBackend {
   NoliLinSolverInfo info;
-  // Of iterative solvers: the direct one that takes over where this one fails.
+  // The direct solver that takes over where this one, if it is iterative, fails.
   const char* fallback;
   // Choosing between the two is the purpose of this solver: fallbacks are neither counted nor
   // logged.

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// What rank 0 tells the others after each of its calls.
+// The message of rank 0 to the others after each of its calls.
 typedef struct Outcome {
   int64_t status;
   NoliLinSolverStats stats;

@@ -14,7 +14,7 @@
 #include "math/mat3.h"
 #include "noli/types.h"
 
-// Of e: where fibres are taken up.
+// The value of e where fibres are taken up.
 #define NOLI_FIBRE_TOE 0.01
 
 // The response of a fibre to F. All 0: there is none.

@@ -62,8 +62,8 @@ int32_t noli_history_size(const NoliMaterialPoint* point);
 // That of the rest shape.
 void noli_history_start(const NoliMaterialPoint* point, double* history);
 
-// What a stage sees that ends `elapsed` after the start of the step, at which the point has the
-// deformation F and the history `before`.
+// The history seen by a stage that ends `elapsed` after the start of the step, at which the point
+// has the deformation F and the history `before`.
 void noli_history_begin(const NoliMaterialPoint* point, const NoliMat3* F, const double* before,
                         double* history);
 
@@ -84,8 +84,8 @@ static inline int32_t noli_branch_count(const NoliMaterialPoint* point) {
 }
 NoliBranch noli_branch_at(const NoliMaterialPoint* point, int32_t k);
 
-// What to evaluate of each branch for `what` of their sum: its plain Hessian where the projection
-// is that of the sum.
+// The quantities to evaluate of each branch for `what` of their sum: its plain Hessian where the
+// projection is that of the sum.
 static inline unsigned noli_branch_what(const NoliMaterialPoint* point, unsigned what) {
   bool of_sum = (what & NOLI_EVAL_PROJECTED) != 0 && noli_branch_count(point) > 1;
   return of_sum ? (what & ~(unsigned)NOLI_EVAL_PROJECTED) | NOLI_EVAL_HESSIAN : what;

@@ -51,7 +51,7 @@ typedef struct NoliStretchThird {
   double twist[3][3];
 } NoliStretchThird;
 
-// What the flow of a step depends on besides the strain.
+// The numbers that the flow of a step depends on besides the strain.
 typedef enum NoliFlowNumber {
   NOLI_FLOW_INTERNAL,   // the internal variable before it
   NOLI_FLOW_MU,         // Pa
@@ -142,7 +142,7 @@ typedef struct NoliStability {
   double stretch;  // its largest stretch there
 } NoliStability;
 
-// Of a law at constant volume in tension, compression and pure shear.
+// The stability of a law at constant volume in tension, compression and pure shear.
 NoliStability noli_material_stability(const NoliMaterial* law, NoliLame lame);
 
 // J - 1 from e = sigma - 1, without the cancellation near rest.

@@ -79,7 +79,7 @@ const NoliMembraneLaw* noli_membrane_at(int32_t index);
 // Plane stress: lambda = E nu / (1 - nu^2).
 NoliLame noli_membrane_lame(double young, double poisson);
 
-// What the law and the barrier of the strain limit answer to F; `what` as in NoliTermFn.
+// The response of the law and of the barrier of the strain limit to F; `what` as in NoliTermFn.
 void noli_membrane_respond(const NoliMembraneLaw* law, const NoliMembraneParameters* parameters,
                            const NoliSheet* F, unsigned what, NoliSheetResponse* response);
 

@@ -163,7 +163,7 @@ static void add_term_by_exponent(double mu, double a, const double sigma[3],
   }
 }
 
-// Of a term by its factor mu, times `factor`, or by its exponent.
+// Derivatives of a term by its factor mu, times `factor`, or by its exponent.
 static void term_by(double mu, double a, bool exponent, double factor, const double sigma[3],
                     NoliStretchDerivatives* by) {
   double log_bar[3], log_J = noli_log_stretches(sigma, log_bar);
@@ -250,7 +250,7 @@ static void third_of(const Terms* terms, NoliLame lame, const double sigma[3],
 
 // ---- laws ---------------------------------------------------------------------------------------
 
-// Of parameters mu_1, a_1, mu_2, a_2, ...
+// The terms for parameters mu_1, a_1, mu_2, a_2, ...
 static Terms ogden_terms(NoliLame lame) {
   Terms terms = {0};
   for (int32_t k = 0; lame.parameter != NULL && k < MAX_TERMS; k++) {
@@ -262,7 +262,7 @@ static Terms ogden_terms(NoliLame lame) {
   return terms.n > 0 ? terms : (Terms){.n = 1, .mu = {lame.mu}, .a = {2.0}};
 }
 
-// Of parameters c10, c01.
+// The terms for parameters c10, c01.
 static Terms mooney_rivlin_terms(NoliLame lame) {
   const double* c = lame.parameter;
   if (c == NULL || (c[0] == 0.0 && c[1] == 0.0)) {

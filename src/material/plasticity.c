@@ -118,7 +118,8 @@ static void derivatives_of(NoliLame lame, const double sigma[3],
   noli_hencky_derivatives(sigma, tau, &C, secant, derivatives);
 }
 
-// Of the elastic law: materials that yield have no damping, which alone needs these.
+// Third derivatives of the elastic law: materials that yield have no damping, which alone needs
+// these.
 static void third_of(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
   double e[3], log_J = noli_log_stretches(sigma, e), bulk = bulk_of(lame), tau[3];
   NoliMat3 C;

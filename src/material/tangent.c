@@ -378,8 +378,8 @@ static void add_stretch_product(const NoliMembraneLaw* law,
 
 enum { PAIR = 6 }; // two columns of F
 
-// What cloth answers to two columns u of F, and two of W: q, its derivatives by w and u, and by the
-// stiffness.
+// The response of cloth to two columns u of F, and two of W: q, its derivatives by w and u, and by
+// the stiffness.
 typedef struct Woven {
   double q[PAIR], A[PAIR * PAIR], D[PAIR * PAIR], by[2][PAIR];
 } Woven;

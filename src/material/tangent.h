@@ -19,14 +19,14 @@ typedef struct NoliTangentProduct {
   NoliMat3 by[NOLI_ELASTIC_NUMBERS]; // dQ by the numbers of the material; 0 where it has none
 } NoliTangentProduct;
 
-// Of a law with fibres, whose tangent is affine in both moduli.
+// The tangent product of a law with fibres, whose tangent is affine in both moduli.
 void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
                                    const NoliMat3* W, NoliTangentProduct* product);
 
-// Of a membrane with its strain limit: F and W (3 x 3) take the plane of the sheet at rest to space
-// and its normal to 0; the columns of `rest` are two directions of the plane, along which cloth is
-// woven, and the normal. `change`: how the parameters change with mu and with lambda of the
-// material.
+// The tangent product of a membrane with its strain limit: F and W (3 x 3) take the plane of the
+// sheet at rest to space and its normal to 0; the columns of `rest` are two directions of the
+// plane, along which cloth is woven, and the normal. `change`: how the parameters change with mu
+// and with lambda of the material.
 void noli_membrane_tangent_product(const NoliMembraneLaw* law,
                                    const NoliMembraneParameters* parameters,
                                    const NoliMembraneParameters change[2], const NoliMat3* rest,

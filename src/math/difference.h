@@ -2,9 +2,9 @@
 // step of 0 [Ridders1982], with an estimate of their error. Of smooth functions they are exact to
 // the rounding of values over the larger steps: about 1e-12.
 //
-// Of a function that jumps at the point, or nearer than the smallest step, the estimate is as large
-// as the jump over that step. A bend at the point itself is not seen: the derivative is the mean of
-// both sides.
+// For a function that jumps at the point, or nearer than the smallest step, the estimate is as
+// large as the jump over that step. A bend at the point itself is not seen: the derivative is the
+// mean of both sides.
 #pragma once
 
 #include "base/context.h"

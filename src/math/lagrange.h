@@ -40,5 +40,5 @@ void noli_tri_lattice(int32_t order, int32_t lattice[][3]);
 // Values (n) and derivatives with respect to xi (n x 3) of all shape functions at xi, which may lie
 // outside; `gradient` may be NULL.
 void noli_tet_shape(int32_t order, const double xi[3], double* value, double* gradient);
-// Likewise on the reference triangle, whose corners are 0, e_0, e_1: derivatives (n x 2).
+// The same on the reference triangle, whose corners are 0, e_0, e_1: derivatives (n x 2).
 void noli_tri_shape(int32_t order, const double xi[2], double* value, double* gradient);

@@ -22,7 +22,7 @@ typedef struct NoliQuadrature {
 NOLI_WARN_UNUSED NoliStatus noli_quadrature_tet(NoliContext* context, int32_t degree,
                                                 NoliQuadrature* rule);
 
-// Likewise on the triangle, always a conical product.
+// The same on the triangle, always a conical product.
 NOLI_WARN_UNUSED NoliStatus noli_quadrature_tri(NoliContext* context, int32_t degree,
                                                 NoliQuadrature* rule);
 

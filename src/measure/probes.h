@@ -48,7 +48,7 @@ const NoliProbeQuantity* noli_probe_quantity_at(int32_t index);
 extern const NoliNames noli_probe_quantity_names;
 const NoliProbeQuantity* noli_probe_quantity_find(const char* name);
 
-// What is wrong with the name of a probe; NULL: nothing.
+// The defect of the name of a probe; NULL: none.
 const char* noli_probe_name_defect(const char* name);
 
 // Whether two probes would have columns of the same name.

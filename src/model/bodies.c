@@ -252,7 +252,7 @@ static void set_corners(NoliModel* model, const NoliBodyDef* body, int32_t b) {
   }
 }
 
-// Of element t of a block; `given` NULL: none.
+// Sets the fibre of element t of a block; `given` NULL: none.
 static void set_fibre(NoliBlock* block, int32_t t, const double* given) {
   double* fibre = block->fibre + NOLI_FIBRE_VALUES * (int64_t)t;
   memset(fibre, 0, NOLI_FIBRE_VALUES * sizeof *fibre);

@@ -164,7 +164,7 @@ done:
   return status;
 }
 
-// Likewise of a body of elements of any order.
+// The same for a body of elements of any order.
 static NoliStatus find_curved_faces(NoliModel* model, int32_t body, const NoliBlock* block,
                                     const Meant* meant, NoliForce* force) {
   NoliStatus status = NOLI_OK;

@@ -19,7 +19,8 @@ typedef struct NoliFingerprint {
 // The digest of kind, nodes and elements of a body, with which that of its cells begins.
 uint64_t noli_fingerprint_of_elements(const NoliModel* model, int32_t body);
 
-// Of a body with this definition, from which the model was made. Fails with NOLI_ERROR_MEMORY.
+// The fingerprint of a body with this definition, from which the model was made. Fails with
+// NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_model_fingerprint(const NoliModel* model, const NoliBodyDef* def,
                                                    int32_t body, NoliFingerprint* fingerprint);
 

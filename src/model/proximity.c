@@ -5,7 +5,7 @@
 #include "math/larger.h"
 #include "model/patch.h"
 
-// What counts as far, relative to l, and at least in contact distances.
+// The distance that counts as far, relative to l, and at least in contact distances.
 #define REACH 0.05
 #define REACH_CONTACT 4.0
 // Vertices at smaller gaps are drawn apart, relative to l.

@@ -404,9 +404,9 @@ done:
   return status;
 }
 
-// What the place depends on: its vertices with a weight, or, where a node touches a facet, all
-// those of its element. On edges and vertices of elements, where weights have a kink, that is one
-// of several.
+// The vertices that the place depends on: those with a weight, or, where a node touches a facet,
+// all those of its element. On edges and vertices of elements, where weights have a kink, that is
+// one of several.
 static NoliTiePlace describe_place(const Ties* ties, int32_t node, const Place* place) {
   Place of = *place;
   NoliTiePlace described = {.node = node, .p = ties_position(ties, node)};

@@ -12,7 +12,8 @@
 // Bytes of one message; MPI counts in 32 bits.
 enum { MESSAGE = 1 << 30 };
 
-// What the communicator of ranks points to; nothing is allocated where other ranks wait already.
+// The data that the communicator of ranks points to; nothing is allocated where other ranks wait
+// already.
 typedef struct Mpi {
   MPI_Comm comm;
   int* count;           // (ranks)
@@ -56,7 +57,7 @@ static bool mpi_smallest(NoliRanks* ranks, int64_t* value, int32_t n,
   return done || MPI_Wait(&request, MPI_STATUS_IGNORE) == 0;
 }
 
-// What of `size` bytes, from `begin` on, goes into one message.
+// The number of bytes, of `size` bytes from `begin` on, that go into one message.
 static int piece_of(const NoliRanks* ranks, int64_t size, int64_t begin) {
   int64_t left = size - begin;
   return (int)(left < ranks->message ? left : ranks->message);

@@ -26,7 +26,7 @@ enum { MOST_BLOCKS = 4000 };
 // Memory of MUMPS beyond its estimate, percent: doubled while it does not suffice.
 enum { MUMPS_ROOM = 30, MUMPS_MOST_ROOM = 2000 };
 
-// What MUMPS reports in INFOG(1) (its guide, section 8).
+// The codes that MUMPS reports in INFOG(1) (its guide, section 8).
 enum {
   MUMPS_ROOM_8 = -8,
   MUMPS_ROOM_9 = -9,
@@ -407,7 +407,7 @@ done:
 
 // ---- factorization ------------------------------------------------------------------------------
 
-// What the factorization of MUMPS means; INFOG(12): negative pivots.
+// Translates the result of the factorization of MUMPS into a status; INFOG(12): negative pivots.
 static NoliStatus judge_mumps(NoliPetsc* petsc, const PetscSolver* solver, Mat factor,
                               NoliLinSolverStats* stats, bool* needs_room) {
   NoliStatus status = NOLI_OK;
@@ -595,7 +595,7 @@ done:
 
 // ---- solution -----------------------------------------------------------------------------------
 
-// What the end of the iterations means.
+// Translates the reason for the end of the iterations into a status.
 static NoliStatus judge_iterations(const PetscSolver* solver, KSPConvergedReason reason) {
   NoliContext* context = solver->context;
   if (reason > 0) {

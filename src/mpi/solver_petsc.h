@@ -3,8 +3,8 @@
 
 #include "linalg/solver_backend.h"
 
-// What the rows say about themselves, with and without PETSc: identifier, name, direct, general,
-// fallback, description.
+// The properties of the rows, with and without PETSc: identifier, name, direct, general, fallback,
+// description.
 #define NOLI_PETSC_ROWS(X)                                                                         \
   X(petsc_gamg, "petsc:gamg", false, false, "cholmod",                                             \
     "PETSc: CG, preconditioned by smoothed-aggregation multigrid")                                 \

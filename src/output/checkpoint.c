@@ -56,7 +56,7 @@ static bool write_state(hid_t root, NoliSim* sim) {
   return written;
 }
 
-// What the state of each body belongs to, see model/fingerprint.h.
+// The fingerprints of the bodies that the states belong to, see model/fingerprint.h.
 typedef struct Prints {
   int64_t n;
   uint64_t* cells; // (n)

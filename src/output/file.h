@@ -61,14 +61,14 @@ NOLI_WARN_UNUSED NoliStatus noli_file_join(NoliContext* context, const char* dir
 NOLI_WARN_UNUSED NoliStatus noli_file_keep(NoliContext* context, const char* path,
                                            const char* kept);
 
-// What was renamed in the directory of `path` is on the disk, if the file system can do that.
+// Ensures that renames in the directory of `path` are on the disk, if the file system can do that.
 void noli_file_sync_directory_of(NoliContext* context, const char* path);
 
 // Writes all bytes to the descriptor of `path`; false with errno set when that fails.
 bool noli_file_write_all(NoliContext* context, const char* path, int descriptor, const void* data,
                          size_t size);
 
-// What was written to the descriptor of `path` is on the disk.
+// Ensures that the data written to the descriptor of `path` is on the disk.
 NOLI_WARN_UNUSED NoliStatus noli_file_sync(NoliContext* context, const char* path, int descriptor);
 
 // The file at `path` is on the disk; one that is not there any more is no failure.

@@ -336,7 +336,7 @@ static char* put_vertices(char* to, const int32_t* vertex, int32_t n) {
   return to;
 }
 
-// Of the step that was done, or of the one that failed after it.
+// Appends a finding about the step that was done, or about the one that failed after it.
 static NoliStatus append_finding(NoliCsv* csv, NoliSim* sim, const NoliDiagnosis* found) {
   NoliStatus status = NOLI_OK;
   enum { NUMBERS = 512 };

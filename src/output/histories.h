@@ -18,7 +18,7 @@ typedef enum NoliHistoryKind {
   NOLI_N_HISTORIES
 } NoliHistoryKind;
 
-// What the rows of a run are made of.
+// The sources of the rows of a run.
 typedef struct NoliHistorySource {
   NoliSim* sim;
   const NoliProbes* probes;

@@ -47,7 +47,7 @@ done:
   return status;
 }
 
-// What the checkpoint counts on is on the disk before it.
+// The data that the checkpoint relies on is on the disk before it.
 static NoliStatus write_checkpoint(NoliRun* run, NoliSim* sim, const char* summary_json) {
   NoliStatus status = NOLI_OK;
   CheckpointPaths paths;

@@ -89,7 +89,7 @@ NoliStatus noli_run_step(NoliRun* run, NoliSim* sim) {
   return status;
 }
 
-// What held a step back that failed, once.
+// Appends the causes that held a failed step back, once.
 static NoliStatus append_failed_step(NoliRun* run, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   const NoliHistorySource source = {sim, &run->probes};
@@ -144,8 +144,8 @@ done:
   return status;
 }
 
-// What the first rank has sent to others, without what PETSc sends, how evenly ranks worked, and
-// which contacts concern several of them.
+// Logs how much the first rank has sent to others, without what PETSc sends, how evenly ranks
+// worked, and which contacts concern several of them.
 static NoliStatus log_ranks(NoliRun* run, NoliSim* sim, const char* failure) {
   NoliStatus status = NOLI_OK;
   const NoliRanks* ranks = run->context->def.ranks;
@@ -398,7 +398,7 @@ done:
   return status;
 }
 
-// What a run has computed is not thrown away because its folder is named once more.
+// The results of an unfinished run are not thrown away because their folder is named once more.
 static NoliStatus refuse_unfinished(NoliRun* run) {
   NoliStatus status = NOLI_OK;
   bool any = false;

@@ -212,7 +212,7 @@ static json_t* about_of(const PageWriter* writer, json_t* audit) {
       writer->frames, "groups", writer->groups, "histories", writer->histories, "audit", audit);
 }
 
-// What the audit of the run found, or why there is none.
+// The findings of the audit of the run, or the reason why there is none.
 static json_t* audit_of(NoliContext* context, const char* directory) {
   NoliRunAudit audit = {0};
   if (noli_run_audit(context, directory, &audit) != NOLI_OK) {

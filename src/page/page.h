@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-// What comes before the data and what comes after.
+// The parts of the page before and after the data.
 typedef struct NoliPageTemplate {
   const unsigned char* head;
   size_t head_size;

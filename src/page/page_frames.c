@@ -298,9 +298,9 @@ static uint32_t round_position(double x, double low, double high, bool near) {
               : FINER * (uint32_t)(share * POSITIONS + 0.5);
 }
 
-// What a position is predicted from: nothing, the frame before, or the motion from the one before
-// that; and then the error of the vertex before it, or not. Where much moves, the second order is
-// best, where little does, it doubles the rounding.
+// The predictors of a position: nothing, the frame before, or the motion from the one before that;
+// and then the error of the vertex before it, or not. Where much moves, the second order is best,
+// where little does, it doubles the rounding.
 enum { ORDERS = 3, PREDICTIONS = 2 * ORDERS };
 
 // Rounded positions of one axis in a frame, the one before and the one before that.

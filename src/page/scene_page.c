@@ -315,7 +315,7 @@ static bool any_moved(const NoliModel* model, int32_t body, const uint8_t* moved
   return any;
 }
 
-// What moves, as surfaces, or as points where it has none.
+// Adds the moved part of a body, as surfaces, or as points where it has none.
 static NoliStatus add_ghost(Scenery* scenery, int32_t body, double time, const double* x,
                             const uint8_t* moved) {
   NoliStatus status = NOLI_OK;

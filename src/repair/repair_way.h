@@ -18,7 +18,8 @@ typedef struct NoliRepairWay {
   double length;   // m
 } NoliRepairWay;
 
-// Of the units where they are in work->x. Fails with NOLI_ERROR_MEMORY; must be released then, too.
+// The search among the units where they are in work->x. Fails with NOLI_ERROR_MEMORY; must be
+// released then, too.
 NOLI_WARN_UNUSED NoliStatus noli_repair_search_create(const NoliRepairWork* work,
                                                       const NoliRepairUnits* units,
                                                       NoliRepairSearch* search);

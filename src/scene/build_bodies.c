@@ -131,7 +131,7 @@ done:
   return status;
 }
 
-// What bodies have and obstacles do not.
+// Reads the properties that bodies have and obstacles do not.
 static NoliStatus read_body(const NoliSceneSource* source, NoliScene* scene,
                             const NoliSceneNode* root, const NoliSceneNode* entry,
                             NoliBodyDef* body) {
@@ -341,7 +341,7 @@ done:
   return status;
 }
 
-// Of one copy. The nodes of a curved mesh and the proxy follow.
+// Moves one copy to its place. The nodes of a curved mesh and the proxy follow.
 static NoliStatus move_to(NoliContext* context, const double* rest, NoliBodyDef* body,
                           NoliMesh* mesh) {
   NoliStatus status = NOLI_OK;

@@ -61,7 +61,7 @@ static bool takes(const NoliSceneType* type, const json_t* value) {
   return false;
 }
 
-// What a type wants, "a number or \"adaptive\"".
+// The values that a type accepts, "a number or \"adaptive\"".
 static void describe_type(const NoliSceneType* type, char* buffer, size_t size) {
   if (type->kind != NOLI_SCENE_EITHER) {
     snprintf(buffer, size, "%s", type->what);

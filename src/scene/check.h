@@ -14,5 +14,6 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_check(const NoliSceneSource* source,
 // Splits a checked NOLI_SCENE_SCALED value.
 NoliScaled noli_scene_scaled(const NoliSceneNode* node);
 
-// What a text such as "1e-3 d" is relative to, by its last letter; NOLI_ABSOLUTE: it has none.
+// The size that a text such as "1e-3 d" is relative to, by its last letter; NOLI_ABSOLUTE: it has
+// none.
 uint8_t noli_scene_relative_to(const char* text);

@@ -3,9 +3,9 @@
 
 #include "scene/build.h"
 
-// Of the material in the entry of a body or part, with the elements `element` (n_element) of
-// `body`; NULL: all. An expression without X, Y, Z is a number of `material`; others go into
-// `fields`, owned by the scene.
+// Reads the fields of the material in the entry of a body or part, with the elements `element`
+// (n_element) of `body`; NULL: all. An expression without X, Y, Z is a number of `material`; others
+// go into `fields`, owned by the scene.
 NOLI_WARN_UNUSED NoliStatus noli_scene_read_fields(const NoliSceneSource* source, NoliScene* scene,
                                                    const NoliSceneNode* entry,
                                                    const NoliBodyDef* body, const int32_t* element,

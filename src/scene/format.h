@@ -27,14 +27,14 @@ typedef enum NoliSceneKind {
 
 typedef struct NoliSceneType NoliSceneType;
 
-// Of the fields of a group, how many may be given.
+// How many of the fields of a group may be given.
 typedef enum NoliSceneGroupRule {
   NOLI_SCENE_ANY,
   NOLI_SCENE_EXACTLY_ONE,
   NOLI_SCENE_AT_MOST_ONE,
 } NoliSceneGroupRule;
 
-// What the member of a definition is that a value goes into.
+// The type of the member of a definition that a value goes into.
 typedef enum NoliSceneHolds {
   NOLI_SCENE_HOLDS_NOTHING, // it is read by build_*.c
   NOLI_SCENE_HOLDS_BOOL,

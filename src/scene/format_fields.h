@@ -1,6 +1,6 @@
-// What the tables of the scene format are written with: macros of their entries, and plain values
-// that several of them use. The tables are format_shapes.c, format_bodies.c, format_design.c and,
-// of all else, format.c; each part says what reads the keys that are more than values.
+// The vocabulary of the tables of the scene format: macros of their entries, and plain values that
+// several of them use. The tables are format_shapes.c, format_bodies.c, format_design.c and, of all
+// else, format.c; each part says what reads the keys that are more than values.
 #pragma once
 
 #include "scene/format.h"

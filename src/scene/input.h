@@ -1,4 +1,4 @@
-// What a native scene was read from besides its text: the `user` of its NoliSceneSource.
+// The data that a native scene was read from besides its text: the `user` of its NoliSceneSource.
 #pragma once
 
 #include "noli/scene.h"

@@ -95,7 +95,7 @@ done:
   return status;
 }
 
-// What may change a motion.
+// Checks the changes of a motion.
 static NoliStatus check_changes(const NoliSceneSource* source, const NoliSceneMotion* motion,
                                 const NoliSceneNode* factor, const NoliSceneNode* drift,
                                 const NoliSceneNode* spin) {
@@ -109,7 +109,7 @@ done:
   return status;
 }
 
-// What may be combined.
+// Checks that the parts of a motion may be combined.
 static NoliStatus check_combination(const NoliSceneSource* source, const NoliSceneNode* node,
                                     const NoliSceneMotion* motion) {
   NoliStatus status = NOLI_OK;

@@ -13,7 +13,7 @@
 #include "scene/expression.h"
 #include "scene/shape.h"
 
-// What one "motion" object says; shared by all bodies it moves.
+// The contents of one "motion" object; shared by all bodies it moves.
 typedef struct NoliSceneMotion {
   NoliSceneExpression displacement[3];
   NoliSceneExpression velocity[3];

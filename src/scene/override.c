@@ -62,7 +62,7 @@ static bool next_step(const char** at, bool first, PathStep* step) {
   return read_key(at, ".[]\"", step);
 }
 
-// What an item of a list is called; NULL: nothing.
+// The name of an item of a list; NULL: none.
 static const char* item_name(const json_t* list, size_t index) {
   return json_string_value(json_object_get(json_array_get(list, index), "name"));
 }

@@ -20,7 +20,7 @@ typedef struct NoliSceneTarget {
 
 typedef NOLI_ARRAY(NoliSceneTarget) NoliSceneTargets;
 
-// What can be selected of a target, (n x 3).
+// The nodes or vertices of a target that can be selected, (n x 3).
 static inline int32_t noli_scene_target_count(const NoliSceneTarget* target) {
   return target->space != NULL ? target->space->n_node : target->mesh->n_vert;
 }

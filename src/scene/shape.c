@@ -223,7 +223,7 @@ done:
 
 // ---- checks -------------------------------------------------------------------------------------
 
-// What to call a mesh in messages: the file, or "the mesh".
+// The name of a mesh in messages: the file, or "the mesh".
 static void mesh_label(const NoliSceneNode* node, char label[NOTE_SIZE]) {
   if (json_is_string(node->value)) {
     snprintf(label, NOTE_SIZE, "\"%.140s\"", noli_scene_string(node));

@@ -272,7 +272,7 @@ static NoliNewtonStat new_stat(const Solve* solve) {
                           .beta = solve->beta};
 }
 
-// What the last Newton step may have left unsolved.
+// Measures the error that the last Newton step may have left.
 static void measure_error(Solve* solve, const NoliNewtonStat* stat) {
   solve->energy_scale = noli_stage_reference_energy(solve->stage);
   solve->energy_error = -stat->energy_change;

@@ -211,7 +211,7 @@ static NoliImplicitSurfaceFriction friction_of(const NoliStage* stage, const Mem
                                        .basis_derivatives = problem->friction_basis_derivatives};
 }
 
-// Of the barrier between sheets.
+// The inputs of the barrier between sheets.
 static NoliBarrierInputs sheet_inputs(const NoliStage* stage, NoliPairClasses classes) {
   return (NoliBarrierInputs){.X = stage->problem->X,
                              .distance = NOLI_CONTACT_GAP,

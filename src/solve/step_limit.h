@@ -1,5 +1,5 @@
-// What cuts Newton steps: the part of the step filter that cut an iteration most, and the totals of
-// a time step by part, with the place of the shortest one.
+// The limits that cut Newton steps: the part of the step filter that cut an iteration most, and the
+// totals of a time step by part, with the place of the shortest one.
 #pragma once
 
 #include "noli/sim.h"

@@ -1,5 +1,6 @@
-// What holds or pushes bodies from outside: each set of held nodes, each obstacle and half-space in
-// contact. The balance of a body tells nothing of a support that carries much less than the others.
+// The supports that hold or push bodies from outside: each set of held nodes, each obstacle and
+// half-space in contact. The balance of a body tells nothing of a support that carries much less
+// than the others.
 #pragma once
 
 #include "solve/stage.h"

@@ -1,4 +1,4 @@
-// What held the last step back: where Newton steps were cut, where contact stopped a prescribed
+// The diagnosis of the last step: where Newton steps were cut, where contact stopped a prescribed
 // motion, and where surfaces are closest.
 #include "collide/closest.h"
 #include "model/clearance.h"

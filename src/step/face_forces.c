@@ -29,7 +29,7 @@ static void set_pressure(const NoliSim* sim, const NoliForce* force, const doubl
   }
 }
 
-// Likewise of curved faces, with the pressure at each node.
+// The same for curved faces, with the pressure at each node.
 static void set_curved_pressure(const NoliSim* sim, const NoliForce* force, const double* value) {
   const NoliCurvedFaces* faces = &force->curved;
   NoliCurvedLoad* load = &sim->stage->curved[force->pressed_first];

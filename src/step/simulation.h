@@ -35,7 +35,7 @@ typedef struct NoliControls {
   int32_t** local; // (n_force) their vertices within the body, (n_node)
 } NoliControls;
 
-// What follows the steps of a run, as the tape of derivatives does: is called before the first
+// An observer of the steps of a run, such as the tape of derivatives: it is called before the first
 // stage of a step or part, after the motion of a stage has begun, after every solve, and when the
 // end is about to become the state. A failure is that of the step.
 typedef struct NoliStepWatch {
@@ -131,7 +131,7 @@ static inline double noli_sim_step_end(const NoliSim* sim) {
                                          : (sim->part + 1) * noli_sim_step_length(sim));
 }
 
-// Of a vector (n_vert x 3).
+// The size of a vector (n_vert x 3).
 static inline size_t noli_sim_vector_bytes(const NoliSim* sim) {
   return (size_t)sim->model->problem.n_vert * 3 * sizeof(double);
 }

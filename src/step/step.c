@@ -246,7 +246,7 @@ static void save_scaled(NoliSim* sim) {
   }
 }
 
-// What the linear solver has learnt in this step.
+// Saves what the linear solver has learnt in this step.
 static void save_lesson(NoliSim* sim) {
   NoliLinLesson lesson = noli_directions_lesson(sim->stage->directions);
   sim->state.linear[0] = lesson.failures;

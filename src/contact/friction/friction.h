@@ -61,7 +61,7 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_set_add(NoliFrictionSet* set, NoliCont
                                                   const NoliContactPairs* pairs,
                                                   const NoliNormalContact* contact);
 
-// Likewise with a stencil of `size` nodes and weights, instead of those of `contact`. All contacts
+// The same with a stencil of `size` nodes and weights, instead of those of `contact`. All contacts
 // of a set must be added by the same function.
 NOLI_WARN_UNUSED NoliStatus noli_friction_set_add_stencil(
     NoliFrictionSet* set, NoliContext* context, const NoliContactPairs* pairs,

@@ -24,7 +24,7 @@ typedef struct NoliGcpParameters {
   double ramp;       // c of the mollifier
 } NoliGcpParameters;
 
-// What limits supports: half the distance of a pair that would act at rest.
+// The limit of supports: half the distance of a pair that would act at rest.
 typedef struct NoliGcpLimit {
   int32_t n;
   int32_t vertex[4];

@@ -124,7 +124,7 @@ static void write_jacobian(const Rubbing* of, NoliPatchNode* node, bool basis, d
   }
 }
 
-// Of the nodes of a contact, half-spaces included: their gradient is constant.
+// Finds the nodes of a contact, half-spaces included: their gradient is constant.
 static void find_nodes(const NoliImplicitSurfaceFriction* data, int64_t c, const Rubbing* of,
                        NoliPatchNode* node) {
   const NoliImplicitSurfaceContactSet* set = data->penalty->set;

@@ -1,5 +1,5 @@
-// What the extras of single shapes ask for: velocities, boxes of vertices with given motion or load
-// ("DBC", "NBC"), initial velocities and sequences of meshes.
+// The extras of single shapes: velocities, boxes of vertices with given motion or load ("DBC",
+// "NBC"), initial velocities and sequences of meshes.
 #pragma once
 
 #include "import/ipc/moves.h"

@@ -177,7 +177,7 @@ done:
   return status;
 }
 
-// What is said of all vertices of an obstacle is its motion; the rest is `prescribed`.
+// Whether a move, as that of all vertices of an obstacle, is its motion; others are `prescribed`.
 static bool is_own_motion(const NoliIpcPart* part, const json_t* move) {
   return !is_body(part) && json_object_get(move, "select") == NULL &&
          json_array_size(part->moves) == 1;

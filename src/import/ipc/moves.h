@@ -9,7 +9,7 @@
 
 #define NOLI_IPC_FOREVER INT64_MAX
 
-// What some vertices do for some time; nothing but a time: they stand still.
+// The motion of some vertices for some time; nothing but a time: they stand still.
 typedef struct NoliIpcPhase {
   double velocity[3];     // m/s
   double axis[3];         // unit

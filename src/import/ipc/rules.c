@@ -9,7 +9,7 @@ enum { MOST_RULES = 8, MOST_PHASES = 4096 };
 
 // ---- tables -------------------------------------------------------------------------------------
 
-// What a rule does at the event of its motion.
+// The reaction of a rule to the event of its motion.
 typedef enum After { STAY, STOP, TURN_BACK, LET_GO } After;
 
 // The vertices of a rule lie in a box of fractions of the extents, from below if they are positive,
@@ -272,7 +272,7 @@ done:
   return status;
 }
 
-// What a rule does from the beginning to the end.
+// The phases of a rule from the beginning to the end.
 static void make_phases(const NoliIpcWorld* world, const Rules* r, const int8_t* rule, int number,
                         NoliIpcPhase* phases, int32_t* n_phases, const int64_t* steps,
                         int32_t n_steps) {

@@ -335,8 +335,8 @@ done:
 
 // ---- all together ------------------------------------------------------------------------------
 
-// What a step of the original ends with: it solves with `*start`, and as long as the square is
-// above that of the target, halves it and solves again. A start below the target stays.
+// The value that a step of the original ends with: it solves with `*start`, and as long as the
+// square is above that of the target, halves it and solves again. A start below the target stays.
 static double end_of_step(const NoliSceneSource* source, const NoliIpcScript* script,
                           const char* name, double start, double target) {
   if (start <= target) {
@@ -360,7 +360,7 @@ static void settle_tuning(const NoliSceneSource* source, NoliIpcScript* script) 
   slip[0] = end_of_step(source, script, "eps_v", slip[0], slip[1]);
 }
 
-// What single keywords cannot know.
+// Checks that involve several keywords.
 static NoliStatus check_script(const NoliSceneSource* source, const NoliIpcScript* script) {
   NoliStatus status = NOLI_OK;
   NOLI_IPC_CHECK(source, 1, script->time[0] > 0.0 && script->time[1] > 0.0,

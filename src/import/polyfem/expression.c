@@ -428,7 +428,7 @@ done:
   return status;
 }
 
-// Of several values the last one counts.
+// Reads several values, of which the last one counts.
 static NoliStatus read_list(Reader* reader, NoliSceneText* out, NoliPolyfemLevel* level) {
   NoliStatus status = NOLI_OK;
   int64_t start = out->count;

@@ -234,7 +234,7 @@ done:
   return status;
 }
 
-// What native entries say besides mesh and place.
+// The contents of native entries besides mesh and place.
 static NoliStatus describe_body(NoliPolyfem* import, const NoliSceneNode* entry,
                                 const NoliPolyfemBody* body, json_t* native) {
   NoliStatus status = NOLI_OK;

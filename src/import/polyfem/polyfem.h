@@ -1,4 +1,4 @@
-// What the parts of the reader of PolyFEM scenes share (import.c is the driver).
+// Declarations shared by the parts of the reader of PolyFEM scenes (import.c is the driver).
 //
 // A PolyFEM scene is spread over files: each may name a `common` file that it changes, by merging
 // and by a list of patches. All parts walk the one tree that results, in nodes whose messages name

@@ -75,7 +75,7 @@ done:
   return status;
 }
 
-// What the scene would have to say for this path: without the directory of the scene.
+// The path as the scene would have to give it: without the directory of the scene.
 static const char* as_written(const NoliPolyfem* import, const char* path) {
   const char* directory = import->source.directory;
   size_t n = directory != NULL ? strlen(directory) : 0;

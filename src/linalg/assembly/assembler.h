@@ -1,4 +1,4 @@
-// What an assembler holds: assembly.c prepares it, assembly_sum.c sums up. The words (plan, batch,
+// The data of an assembler: assembly.c prepares it, assembly_sum.c sums up. The words (plan, batch,
 // slot, target, group) are explained in linalg/assembly/assembly_plan.h.
 #pragma once
 

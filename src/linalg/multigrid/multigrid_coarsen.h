@@ -4,7 +4,7 @@
 
 #include "linalg/multigrid/multigrid_level.h"
 
-// What a thread needs for itself.
+// The scratch memory of one thread.
 typedef struct NoliCoarseningScratch {
   NOLI_ARRAY(int32_t) mark_fine;   // (n) place of a node in `product`
   NOLI_ARRAY(int32_t) mark_coarse; // (n_coarse) row that last met a node

@@ -1,4 +1,4 @@
-// What the files that call CHOLMOD share.
+// Declarations shared by the files that call CHOLMOD.
 #pragma once
 
 #include "base/context.h"

@@ -377,7 +377,7 @@ static void forward_part(void* user, int64_t begin, int64_t end, int32_t rank) {
   }
 }
 
-// What the parts contribute to some of the rest.
+// Subtracts the contributions of the parts from some of the rest.
 static void pull_rest(void* user, int64_t begin, int64_t end, int32_t rank) {
   (void)rank;
   const SolveJob* job = user;

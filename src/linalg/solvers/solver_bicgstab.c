@@ -93,7 +93,7 @@ done:
 
 // ---- iterations ---------------------------------------------------------------------------------
 
-// What the maps of an iteration work with.
+// The data that the maps of an iteration work with.
 typedef struct Maps {
   const Bicgstab* bicgstab;
   const NoliLinView* view;

@@ -1,5 +1,5 @@
-// What others need of the backend "cholmod", and variants of it that are not in the table: for
-// tests, and for versions of CHOLMOD whose factor has an unknown layout.
+// The interface of the backend "cholmod", and variants of it that are not in the table: for tests,
+// and for versions of CHOLMOD whose factor has an unknown layout.
 #pragma once
 
 #include "linalg/solver_backend.h"

@@ -36,7 +36,7 @@ enum { AT_A_TIME = 64 };
 // Stronger preconditioners.
 typedef enum Strong { INCOMPLETE, MULTIGRID } Strong;
 
-// What it costs to make one, and an iteration with it, in iterations with diagonal blocks on two
+// The cost of making one, and of an iteration with it, in iterations with diagonal blocks on two
 // threads (noli_bench_linear, --large).
 typedef struct StrongCost {
   double make, iteration;

@@ -79,7 +79,7 @@ NOLI_WARN_UNUSED NoliStatus noli_supernodal_begin(NoliContext* context, NoliSupe
                                                   const NoliSymbolic* symbolic, bool single);
 void noli_supernodal_free(NoliContext* context, NoliSupernodal* factor);
 
-// What is wrong with the structure (base/validate.h).
+// The defect of the structure (base/validate.h).
 const char* noli_supernodal_defect(const NoliSupernodal* factor);
 
 // Computes the factor; false if the matrix is not positive definite. The same bits for any number

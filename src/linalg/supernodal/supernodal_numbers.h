@@ -190,7 +190,7 @@ static Strips strips_below(Panel panel, int64_t first, int64_t n) {
   return strips;
 }
 
-// What `n` columns from `first`, which are done, contribute to those after them.
+// The contribution of `n` columns from `first`, which are done, to those after them.
 static Product product_after(Panel panel, int64_t first, int64_t n) {
   int64_t after = first + n;
   const Real* left = panel.value + after + first * panel.rows;
@@ -231,7 +231,7 @@ static int64_t room_of(const NoliSupernodal* factor) {
   return factor->scratch.data[0].update.capacity * (int64_t)(sizeof(double) / sizeof(Real));
 }
 
-// What a thread factors with.
+// The data of a thread that factors.
 typedef struct Worker {
   NoliSupernodal* factor;
   const NoliPermutedBlocks* matrix;
@@ -290,8 +290,8 @@ static void fill_column(const Worker* worker, int32_t s, int32_t c) {
   }
 }
 
-// What supernode d contributes to supernode s: block columns are rows from..until of d, block rows
-// go on to its end.
+// The contribution of supernode d to supernode s: block columns are rows from..until of d, block
+// rows go on to its end.
 typedef struct Update {
   Product product;
   const int32_t* row; // block rows of d from `from` on
@@ -448,7 +448,7 @@ static void enlist_queue(NoliSupernodal* factor, const NoliUpdateQueue* queue) {
 // Block columns of a supernode that a thread fills, or adds updates to, at a time.
 enum { SHARED_COLUMNS = 4 };
 
-// What the members of a team share; the first one decides, the others wait for it.
+// The data shared by the members of a team; the first one decides, the others wait for it.
 typedef struct Top {
   Worker worker;
   int32_t s; // the supernode
@@ -752,7 +752,8 @@ static void solve_subtrees(void* user, int64_t begin, int64_t end, int32_t threa
   }
 }
 
-// What subtrees first .. last - 1 contribute to the rows of the top, each row by one thread.
+// Adds the contributions of subtrees first .. last - 1 to the rows of the top, each row by one
+// thread.
 static void update_top(void* user, int64_t begin, int64_t end, int32_t thread) {
   const SolveJob* job = user;
   const NoliSupernodal* factor = job->factor;

@@ -1,4 +1,4 @@
-// What the histories of a run say: steps.csv, forces.csv and diagnosis.csv.
+// Audit of the histories of a run: steps.csv, forces.csv and diagnosis.csv.
 #pragma once
 
 #include "output/audit/auditor.h"

@@ -201,7 +201,7 @@ typedef struct Declared {
   int32_t n_components;
 } Declared;
 
-// What a frame has, as its list declares it, and the text of the list.
+// The arrays of a frame, as its list declares them, and the text of the list.
 typedef struct Index {
   NoliContext* context;
   NOLI_ARRAY(Declared) point_data;
@@ -385,7 +385,8 @@ done:
   return status;
 }
 
-// What parts have must be what the list declares, which has been written from the same arrays.
+// The arrays of parts must be those that the list declares, which has been written from the same
+// arrays.
 static NoliStatus check_index(const Reader* reader, const char* text) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = reader->context;

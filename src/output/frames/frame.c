@@ -309,7 +309,7 @@ done:
   return status;
 }
 
-// What the lists of the first rank count, on all.
+// Shares the counts of the lists of the first rank with all ranks.
 static NoliStatus share_numbers(NoliContext* context, NoliFrameLayout* layout) {
   NoliStatus status = NOLI_OK;
   int64_t number[] = {layout->n_cells, layout->n_proxy, layout->n_triangles, layout->n_segments,

@@ -39,8 +39,8 @@ typedef struct NoliFrameLayout {
   NoliVtuCache cache; // what stays the same, compressed, also of lists that are freed
 } NoliFrameLayout;
 
-// What a frame says of a state. There only while a frame is written: it takes as much memory as
-// the state itself.
+// The values of a state in a frame. They exist only while a frame is written: they take as much
+// memory as the state itself.
 typedef struct NoliFrameValues {
   double* x;              // (n_vert x 3)
   double* vector;         // (n_node x 3) scratch

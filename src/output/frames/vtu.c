@@ -89,7 +89,7 @@ static void compress_blocks(void* user, int64_t begin, int64_t end, int32_t work
   }
 }
 
-// What a block may take at most, whatever the tables: the bound of deflateBound.
+// The largest size that a block may take, whatever the tables: the bound of deflateBound.
 static int64_t slot_size_of(int64_t size) {
   int64_t largest = size < BLOCK_SIZE ? size : BLOCK_SIZE;
   return largest + largest / 8 + largest / 64 + 64;

@@ -1,5 +1,5 @@
-// What the program stored in the page: a description (JSON), files as text, and frames in groups,
-// each compressed on its own so that any time is near.
+// The contents of the page, stored by the program: a description (JSON), files as text, and frames
+// in groups, each compressed on its own so that any time is near.
 
 function stored(id) {
   const element = document.getElementById(id);

@@ -1,5 +1,5 @@
-// What held a step back: rows of diagnosis.csv as sentences, and where they are as marks: the primitives or the element, and
-// a pin that can be seen from afar.
+// The causes that held a step back: rows of diagnosis.csv as sentences, and where they are as
+// marks: the primitives or the element, and a pin that can be seen from afar.
 
 const DIAGNOSIS_COLOURS = {contact: [0.86, 0.15, 0.15], inversion: [0.75, 0.15, 0.75], motion: [0.95, 0.5, 0.05], closest: [0.88, 0.66, 0]};
 // The steps that are listed as the hardest ones of a run.

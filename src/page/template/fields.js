@@ -1,4 +1,4 @@
-// What a frame says about its vertices: stored fields in their units, and colours of bodies.
+// The values of a frame at its vertices: stored fields in their units, and colours of bodies.
 
 // The colour of body b: those of bodies follow each other, the last one in the list is that of obstacles.
 function colourOf(about, b) {

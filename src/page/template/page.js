@@ -60,7 +60,8 @@ function setTheme(theme) {
 
 // ---- colours ----
 
-// What bodies can be coloured by: their own colour, the stored fields, and what follows from them.
+// The quantities that bodies can be coloured by: their own colour, the stored fields, and what
+// follows from them.
 function coloursOf() {
   const list = [{name: "body", label: "Body"}];
   about.fields.forEach((field, k) => field.hidden || list.push({
@@ -287,7 +288,7 @@ function listBodies() {
   }));
 }
 
-// What is wrong with a scene; a click goes there.
+// Lists the findings about a scene; a click goes there.
 function listFindings() {
   const list = about.findings, hidden = about.n_defects - list.filter((finding) => finding.kind === "defect").length;
   const count = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
@@ -577,8 +578,8 @@ function loop(before) {
   });
 }
 
-// What the address asks for: #step=20&colour=speed&arrows&dark&wide&picture; wide is without the panel, a picture is the view
-// alone, drawn once.
+// Obeys the address: #step=20&colour=speed&arrows&dark&wide&picture; wide is without the panel, a
+// picture is the view alone, drawn once.
 async function obey(wanted, last) {
   const colour = wanted.get("colour"), step = wanted.get("step");
   if (wanted.has("dark") || wanted.has("light")) {

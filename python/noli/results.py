@@ -304,7 +304,7 @@ class SpringForce(Result):
 
 @dataclass(slots=True, repr=False)
 class Diagnosis(Result):
-    """Of the last step, at most one of each kind."""
+    """A finding about the last step, at most one of each kind."""
 
     kind: int
     #: Newton iterations that it cut; 0 where it cuts none
@@ -510,7 +510,7 @@ class RodForces(Result):
 
 @dataclass(slots=True, repr=False)
 class GradientReport(Result):
-    """What a gradient has cost and how far to trust it."""
+    """The cost of a gradient and its estimated accuracy."""
 
     #: largest error of an objective that the residuals of the solves imply, relative to its value: |lambda .
     #: r| summed over all of them

@@ -141,35 +141,13 @@ done:
 
 // ---- faces --------------------------------------------------------------------------------------
 
-// The corners of a face relative to a point; a segment in a plane has two.
-typedef struct Face {
-  int32_t n;
-  NoliVec3 corner[3];
-} Face;
-
-static Face face_at(const int32_t* tri, const double* x, NoliVec3 origin) {
-  Face face = {.n = tri[2] == NOLI_NULL_INDEX ? 2 : 3};
-  for (int32_t k = 0; k < face.n; k++) {
-    face.corner[k] = noli_sub3(noli_load3(x + 3 * (int64_t)tri[k]), origin);
-  }
-  return face;
-}
-
 // A turn clockwise in the plane, times a factor.
 static NoliMat3 turn_of(double factor) {
   return (NoliMat3){{{0.0, factor, 0.0}, {-factor, 0.0, 0.0}, {0.0, 0.0, 0.0}}};
 }
 
-// The derivative of the volume of the cone to the point by the position of corner k, and that of
-// this derivative by corner m.
-static NoliVec3 cone_gradient(const Face* face, int32_t k) {
-  const NoliVec3* c = face->corner;
-  NoliMat3 turn = turn_of(k == 0 ? 0.5 : -0.5);
-  return face->n == 2 ? noli_mul33_vec(&turn, c[1 - k])
-                      : noli_scale3(1.0 / 6.0, noli_cross3(c[(k + 1) % 3], c[(k + 2) % 3]));
-}
-
-static NoliMat3 cone_hessian(const Face* face, int32_t k, int32_t m) {
+// The derivative of noli_face_cone_gradient of corner k by corner m.
+static NoliMat3 cone_hessian(const NoliFaceCorners* face, int32_t k, int32_t m) {
   if (k == m) {
     return (NoliMat3){0};
   }
@@ -182,7 +160,7 @@ static NoliMat3 cone_hessian(const Face* face, int32_t k, int32_t m) {
 }
 
 // How the share of a corner in the area vector changes with corner m.
-static NoliMat3 share_slope(const Face* face, int32_t m) {
+static NoliMat3 share_slope(const NoliFaceCorners* face, int32_t m) {
   const NoliVec3* c = face->corner;
   if (face->n == 2) {
     return turn_of(m == 0 ? -0.5 : 0.5);
@@ -190,15 +168,6 @@ static NoliMat3 share_slope(const Face* face, int32_t m) {
   NoliMat3 ab = noli_scale33(1.0 / 6.0, noli_cross33(noli_sub3(c[1], c[0])));
   NoliMat3 ac = noli_scale33(1.0 / 6.0, noli_cross33(noli_sub3(c[2], c[0])));
   return m == 0 ? noli_sub33(ac, ab) : m == 1 ? noli_scale33(-1.0, ac) : ab;
-}
-
-// The share of a corner in the area vector, linear in its sides.
-static NoliVec3 load_slopes_share_of(const Face* face) {
-  const NoliVec3* c = face->corner;
-  NoliVec3 side = noli_sub3(c[1], c[0]);
-  NoliMat3 turn = turn_of(0.5);
-  return face->n == 2 ? noli_mul33_vec(&turn, side)
-                      : noli_scale3(1.0 / 6.0, noli_cross3(side, noli_sub3(c[2], c[0])));
 }
 
 // ---- volumes ------------------------------------------------------------------------------------
@@ -221,11 +190,11 @@ NoliStatus noli_volume_slopes(NoliMixedList* list, const NoliVolume* data, const
     by[NOLI_REGION_REST] = -state->stiffness * state->volume / law->rest;
     NoliVec3 origin = noli_load3(x + 3 * (int64_t)regions->tri[3 * region->tri_first]);
     for (int64_t t = region->tri_first; t < region->tri_end; t++) {
-      Face face = face_at(regions->tri + 3 * t, x, origin);
+      NoliFaceCorners face = noli_face_corners(regions->tri + 3 * t, x, origin);
       for (int c = 0; c < NOLI_REGION_NUMBERS; c++) {
         blocks->input[NOLI_REGION_NUMBERS * t + c] = NOLI_REGION_NUMBERS * (int64_t)r + c;
         for (int32_t k = 0; k < 3; k++) {
-          add_column(blocks, t, k, c, data->scale * by[c], cone_gradient(&face, k));
+          add_column(blocks, t, k, c, data->scale * by[c], noli_face_cone_gradient(&face, k));
         }
       }
     }
@@ -242,7 +211,8 @@ static void set_begin(const NoliPressure* data, int64_t i, int64_t origin_row, c
                       const double* x, NoliMixedBlocks* blocks) {
   const int32_t* tri = data->faces->tri + 3 * i;
   NoliVec3 origin = noli_load3(data->origin + 3 * i);
-  Face now = face_at(tri, x, origin), then = face_at(tri, begin, origin);
+  NoliFaceCorners now = noli_face_corners(tri, x, origin),
+                  then = noli_face_corners(tri, begin, origin);
   double factor = data->scale * data->value[i];
   for (int32_t m = 0; m < now.n; m++) {
     for (int32_t k = 0; k < now.n; k++) {
@@ -278,10 +248,12 @@ NoliStatus noli_pressure_slopes(NoliMixedList* list, const NoliPressure* data, u
   if (has(wanted, NOLI_INPUT_FORCE)) {
     NOLI_TRY(add_faces(list, NOLI_INPUT_FORCE, faces, 0, faces->n, 1, &blocks));
     for (int64_t i = 0; i < faces->n; i++) {
-      Face face = face_at(faces->tri + 3 * i, x, noli_load3(data->origin + 3 * i));
+      NoliFaceCorners face =
+          noli_face_corners(faces->tri + 3 * i, x, noli_load3(data->origin + 3 * i));
       blocks->input[i] = force[i];
       for (int32_t k = 0; k < face.n; k++) {
-        add_column(blocks, i, k, 0, data->scale * data->value[i], cone_gradient(&face, k));
+        add_column(blocks, i, k, 0, data->scale * data->value[i],
+                   noli_face_cone_gradient(&face, k));
       }
     }
   }
@@ -303,11 +275,12 @@ NoliStatus noli_pressure_place_slopes(NoliMixedList* list, const NoliPressure* d
   for (int64_t i = first; i < end; i++) {
     const int32_t* tri = data->faces->tri + 3 * i;
     NoliVec3 origin = noli_load3(data->origin + 3 * i);
-    Face now = face_at(tri, x, origin), then = face_at(tri, begin, origin);
+    NoliFaceCorners now = noli_face_corners(tri, x, origin),
+                    then = noli_face_corners(tri, begin, origin);
     for (int32_t k = 0; k < now.n; k++) {
       // of the mean pressure of the corners, 1: the potential and its mantle, as in set_begin
-      NoliVec3 by = noli_sub3(cone_gradient(&now, k), cone_gradient(&then, k));
-      by = noli_add3(by, load_slopes_share_of(&then));
+      NoliVec3 by = noli_sub3(noli_face_cone_gradient(&now, k), noli_face_cone_gradient(&then, k));
+      by = noli_add3(by, noli_face_area_share(&then));
       for (int32_t m = 0; m < now.n; m++) {
         noli_mixed_add33(blocks, i - first, k, 3 * m, data->scale / now.n,
                          noli_outer33(by, first_row(&by_place[tri[m]])));
@@ -322,7 +295,7 @@ done:
 // ---- tractions ----------------------------------------------------------------------------------
 
 // The derivative of the share of a corner in the area at rest, or in the length, by corner k.
-static NoliVec3 area_slope(const Face* face, int32_t k) {
+static NoliVec3 area_slope(const NoliFaceCorners* face, int32_t k) {
   const NoliVec3* c = face->corner;
   NoliVec3 side = noli_sub3(c[1], c[0]);
   if (face->n == 2) {
@@ -339,7 +312,7 @@ NoliStatus noli_traction_slopes(NoliMixedList* list, const NoliFaces* faces, con
   NOLI_TRY(add_faces(list, NOLI_INPUT_REST, faces, 0, faces->n, 9, &blocks));
   for (int64_t i = 0; i < faces->n; i++) {
     const int32_t* tri = faces->tri + 3 * i;
-    Face face = face_at(tri, X, noli_load3(X + 3 * (int64_t)tri[0]));
+    NoliFaceCorners face = noli_face_corners(tri, X, noli_load3(X + 3 * (int64_t)tri[0]));
     NoliVec3 sum = {0.0, 0.0, 0.0};
     for (int32_t k = 0; k < face.n; k++) {
       sum = noli_add3(sum, noli_load3(traction + 3 * (int64_t)tri[k]));
@@ -364,8 +337,8 @@ NoliStatus noli_traction_place_slopes(NoliMixedList* list, const NoliFaces* face
   NOLI_TRY(add_faces(list, NOLI_INPUT_REST, faces, 0, faces->n, 9, &blocks));
   for (int64_t i = 0; i < faces->n; i++) {
     const int32_t* tri = faces->tri + 3 * i;
-    Face face = face_at(tri, X, noli_load3(X + 3 * (int64_t)tri[0]));
-    double share = noli_norm3(load_slopes_share_of(&face)) / (face.n + 1);
+    NoliFaceCorners face = noli_face_corners(tri, X, noli_load3(X + 3 * (int64_t)tri[0]));
+    double share = noli_norm3(noli_face_area_share(&face)) / (face.n + 1);
     for (int32_t k = 0; k < face.n * face.n; k++) {
       int32_t a = k / face.n, b = k % face.n;
       noli_mixed_add33(blocks, i, a, 3 * b, -scale * share * (a == b ? 2.0 : 1.0),

@@ -6,41 +6,25 @@
 #include <math.h>
 #include <string.h>
 
-// A face relative to a point.
-typedef struct Face {
-  int32_t n; // 3, or 2: a segment
-  NoliVec3 corner[3];
-} Face;
-
-static Face face_at(const int32_t* tri, const double* x, NoliVec3 origin) {
-  Face face = {.n = tri[2] == NOLI_NULL_INDEX ? 2 : 3};
-  for (int32_t k = 0; k < face.n; k++) {
-    face.corner[k] = noli_sub3(noli_load3(x + 3 * (int64_t)tri[k]), origin);
-  }
-  return face;
-}
-
 // A vector in the plane, turned clockwise.
 static NoliVec3 turned(NoliVec3 a) {
   return noli_vec3(a.y, -a.x, 0.0);
 }
 
 // Volume of the cone to the point.
-static double cone(const Face* face) {
+static double cone(const NoliFaceCorners* face) {
   const NoliVec3* c = face->corner;
   return face->n == 2 ? 0.5 * (c[0].x * c[1].y - c[0].y * c[1].x)
                       : noli_dot3(c[0], noli_cross3(c[1], c[2])) / 6.0;
 }
 
-// Its derivative by the position of corner k.
-static NoliVec3 cone_gradient(const Face* face, int32_t k) {
+NoliVec3 noli_face_cone_gradient(const NoliFaceCorners* face, int32_t k) {
   const NoliVec3* c = face->corner;
   return face->n == 2 ? noli_scale3(k == 0 ? 0.5 : -0.5, turned(c[1 - k]))
                       : noli_scale3(1.0 / 6.0, noli_cross3(c[(k + 1) % 3], c[(k + 2) % 3]));
 }
 
-// The share of a corner in the outward area vector.
-static NoliVec3 share_of_area(const Face* face) {
+NoliVec3 noli_face_area_share(const NoliFaceCorners* face) {
   const NoliVec3* c = face->corner;
   NoliVec3 ab = noli_sub3(c[1], c[0]);
   return face->n == 2 ? noli_scale3(0.5, turned(ab))
@@ -48,7 +32,7 @@ static NoliVec3 share_of_area(const Face* face) {
 }
 
 // Writes the blocks of the Hessian times s: those of different corners only.
-static void store_hessian(const Face* face, double s, double* block) {
+static void store_hessian(const NoliFaceCorners* face, double s, double* block) {
   memset(block, 0, 54 * sizeof *block);
   if (face->n == 2) {
     // d2V / da db of (a_x b_y - a_y b_x) / 2
@@ -72,13 +56,14 @@ static void evaluate_pressure(const void* user, const double* x, int64_t begin, 
                               unsigned what, const NoliLocal* out) {
   const NoliPressure* data = user;
   for (int64_t i = begin; i < end; i++) {
-    Face face = face_at(data->faces->tri + 3 * i, x, noli_load3(data->origin + 3 * i));
+    NoliFaceCorners face =
+        noli_face_corners(data->faces->tri + 3 * i, x, noli_load3(data->origin + 3 * i));
     double s = data->scale * data->value[i];
     if ((what & NOLI_EVAL_ENERGY) != 0) {
       out->energy[i] = s * cone(&face);
     }
     for (int32_t k = 0; (what & NOLI_EVAL_GRADIENT) != 0 && k < 3; k++) {
-      NoliVec3 g = k < face.n ? noli_scale3(s, cone_gradient(&face, k)) : (NoliVec3){0};
+      NoliVec3 g = k < face.n ? noli_scale3(s, noli_face_cone_gradient(&face, k)) : (NoliVec3){0};
       noli_store3(out->gradient + 9 * i + 3 * k, g);
     }
     if ((what & NOLI_EVAL_PROJECTED) != 0) {
@@ -94,7 +79,8 @@ static void prepare_pressure(const void* user, const double* x, int32_t n_thread
   const NoliPressure* data = user;
   *data->magnitude = 0.0;
   for (int64_t i = 0; i < data->faces->n; i++) {
-    Face face = face_at(data->faces->tri + 3 * i, x, noli_load3(data->origin + 3 * i));
+    NoliFaceCorners face =
+        noli_face_corners(data->faces->tri + 3 * i, x, noli_load3(data->origin + 3 * i));
     *data->magnitude += fabs(data->scale * data->value[i] * cone(&face));
   }
 }
@@ -113,7 +99,8 @@ NoliEnergyTerm noli_pressure_term(const NoliPressure* data) {
 double noli_pressure_energy(const NoliPressure* data, const double* x) {
   double energy = 0.0;
   for (int64_t i = 0; i < data->faces->n; i++) {
-    Face face = face_at(data->faces->tri + 3 * i, x, noli_load3(data->origin + 3 * i));
+    NoliFaceCorners face =
+        noli_face_corners(data->faces->tri + 3 * i, x, noli_load3(data->origin + 3 * i));
     energy += data->value[i] * cone(&face);
   }
   return energy;
@@ -123,11 +110,11 @@ void noli_pressure_add_mantle(const NoliPressure* data, int32_t begin, int32_t e
                               double* force) {
   for (int64_t i = begin; i < end; i++) {
     const int32_t* tri = data->faces->tri + 3 * i;
-    Face face = face_at(tri, x, noli_load3(data->origin + 3 * i));
-    NoliVec3 share = share_of_area(&face);
+    NoliFaceCorners face = noli_face_corners(tri, x, noli_load3(data->origin + 3 * i));
+    NoliVec3 share = noli_face_area_share(&face);
     for (int32_t k = 0; k < face.n; k++) {
       double* f = force + 3 * (int64_t)tri[k];
-      NoliVec3 lack = noli_sub3(cone_gradient(&face, k), share);
+      NoliVec3 lack = noli_sub3(noli_face_cone_gradient(&face, k), share);
       noli_store3(f, noli_mul_add3(noli_load3(f), data->value[i], lack));
     }
   }
@@ -137,8 +124,8 @@ void noli_faces_add_traction(const NoliFaces* faces, const double* X, const doub
                              double* force) {
   for (int64_t i = 0; i < faces->n; i++) {
     const int32_t* tri = faces->tri + 3 * i;
-    Face face = face_at(tri, X, noli_load3(X + 3 * (int64_t)tri[0]));
-    double share = noli_norm3(share_of_area(&face)); // of one corner
+    NoliFaceCorners face = noli_face_corners(tri, X, noli_load3(X + 3 * (int64_t)tri[0]));
+    double share = noli_norm3(noli_face_area_share(&face)); // of one corner
     NoliVec3 sum = {0};
     for (int32_t k = 0; k < face.n; k++) {
       sum = noli_add3(sum, noli_load3(traction + 3 * (int64_t)tri[k]));

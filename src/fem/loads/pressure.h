@@ -14,6 +14,7 @@
 #pragma once
 
 #include "linalg/energy_term.h"
+#include "math/vec3.h"
 
 // Faces with a load; constant. `tri` has vertices whose order gives the outward normal; the third
 // is NOLI_NULL_INDEX for a segment in a plane, whose body is on the left of the way from the first
@@ -22,6 +23,27 @@ typedef struct NoliFaces {
   int32_t n;
   int32_t* tri; // (n x 3)
 } NoliFaces;
+
+// The corners of a face relative to a point; a segment in a plane has two.
+typedef struct NoliFaceCorners {
+  int32_t n;
+  NoliVec3 corner[3];
+} NoliFaceCorners;
+
+static inline NoliFaceCorners noli_face_corners(const int32_t tri[3], const double* x,
+                                                NoliVec3 origin) {
+  NoliFaceCorners face = {.n = tri[2] == NOLI_NULL_INDEX ? 2 : 3};
+  for (int32_t k = 0; k < face.n; k++) {
+    face.corner[k] = noli_sub3(noli_load3(x + 3 * (int64_t)tri[k]), origin);
+  }
+  return face;
+}
+
+// The derivative of the volume of the cone from the face to the point by the position of corner k.
+NoliVec3 noli_face_cone_gradient(const NoliFaceCorners* face, int32_t k);
+
+// The share of a corner in the outward area vector.
+NoliVec3 noli_face_area_share(const NoliFaceCorners* face);
 
 typedef struct NoliPressure {
   const NoliFaces* faces;

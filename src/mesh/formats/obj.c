@@ -10,34 +10,29 @@ typedef struct References {
   IndexArray uv; // texture coordinates, NOLI_NULL_INDEX where there is none; where wanted
 } References;
 
-// The texture coordinate of `i/t` from the slash on, of n so far.
-static int32_t read_texture(const char* p, const char* end, int64_t n_so_far) {
-  bool negative = p + 1 < end && p[1] == '-';
-  int64_t index = 0;
-  for (p += negative ? 2 : 1; p < end && noli_is_digit(*p); p++) {
-    index = index <= INT32_MAX ? 10 * index + (*p - '0') : index;
+// Reads an index from 1 on, or a negative one, which counts back from the last of n so far, as one
+// from 0 on; beyond both ends where there is no such entry. Returns where its digits end.
+static const char* read_index(const char* p, int64_t n_so_far, int64_t* index) {
+  bool negative = *p == '-';
+  int64_t value = 0;
+  for (p += negative; noli_is_digit(*p); p++) {
+    value = value <= INT32_MAX ? 10 * value + (*p - '0') : value;
   }
-  int64_t found = negative ? n_so_far - index : index - 1;
-  return index != 0 && found >= 0 && found < INT32_MAX ? (int32_t)found : NOLI_NULL_INDEX;
+  *index = !negative ? value - 1 : value > 0 ? n_so_far - value : -1;
+  return p;
 }
 
-// Reads `i`, `i/t`, `i//n` or `i/t/n`, where a negative i counts back from the last vertex so far.
+// Reads `i`, `i/t`, `i//n` or `i/t/n`. Whether a vertex that comes later exists is known: n_vert.
 static NoliStatus read_reference(const NoliCursor* cursor, NoliSpan word, int64_t n_so_far,
                                  int64_t n_vert, int32_t* vertex, const char** rest) {
-  const char* p = word.at;
-  bool negative = *p == '-';
-  p += negative;
-  const char* digits = p;
-  int64_t index = 0;
-  for (; noli_is_digit(*p); p++) {
-    index = index <= INT32_MAX ? 10 * index + (*p - '0') : index;
-  }
-  if (p == digits || !(*p == '/' || p == word.at + word.n)) {
+  bool negative = *word.at == '-';
+  int64_t index;
+  const char* p = read_index(word.at, n_so_far, &index);
+  if (p == word.at + negative || !(*p == '/' || p == word.at + word.n)) {
     return noli_cursor_fail(cursor, word.at, "expected a vertex of the cell, got %s",
                             noli_show(word).text);
   }
-  index = negative ? n_so_far - index : index - 1;
-  if (index < 0 || index >= n_vert || (negative && index >= n_so_far)) {
+  if (index < 0 || index >= n_vert) {
     return noli_cursor_fail(cursor, word.at, "vertex %s does not exist: there are %lld",
                             noli_show((NoliSpan){word.at, p - word.at}).text,
                             (long long)(negative ? n_so_far : n_vert));
@@ -45,6 +40,13 @@ static NoliStatus read_reference(const NoliCursor* cursor, NoliSpan word, int64_
   *vertex = (int32_t)index;
   *rest = p;
   return NOLI_OK;
+}
+
+// The texture coordinate of `i/t` at the slash, of n so far.
+static int32_t read_texture(const char* slash, int64_t n_so_far) {
+  int64_t index;
+  (void)read_index(slash + 1, n_so_far, &index);
+  return index >= 0 && index < INT32_MAX ? (int32_t)index : NOLI_NULL_INDEX;
 }
 
 // Reads the references up to the end of the line; a backslash continues it on the next line.
@@ -67,7 +69,7 @@ static NoliStatus read_references(NoliCursor* cursor, const NoliMeshParts* parts
     NOLI_TRY(read_reference(cursor, word, n_so_far, n_vert, &vertex, &rest));
     NOLI_PUSH(cursor->context, &list->vertex, vertex);
     if (parts->looks.wanted) {
-      int32_t uv = rest < end ? read_texture(rest, end, n_uv) : NOLI_NULL_INDEX;
+      int32_t uv = rest < end ? read_texture(rest, n_uv) : NOLI_NULL_INDEX;
       NOLI_PUSH(cursor->context, &list->uv, uv);
     }
   }

@@ -148,8 +148,7 @@ void generated_noodles(FILE* file, const int number[]) {
                 "\"translate\": [0, 0.3, 0]}]}");
 }
 
-// ---- a reef knot
-// ---------------------------------------------------------------------------------
+// ---- a reef knot --------------------------------------------------------------------------------
 
 #define KNOT_WIDTH 0.02
 enum { KNOT_LENGTH = 98 }; // cells along a ribbon per cell across: nearly square ones
@@ -222,8 +221,7 @@ void generated_knot(FILE* file, const int number[]) {
   fprintf(file, "]}");
 }
 
-// ---- a dress
-// -------------------------------------------------------------------------------------
+// ---- a dress ------------------------------------------------------------------------------------
 
 // Points between those of a profile, n in all.
 static void write_profile(FILE* file, const double profile[][2], int n_points, int n) {

@@ -9,8 +9,7 @@
 
 #define COUNT(table) ((int32_t)(sizeof(table) / sizeof *(table)))
 
-// ---- tables of definitions themselves
-// -------------------------------------------------------------
+// ---- tables of definitions themselves -----------------------------------------------------------
 
 static const NoliNamed audits[] = {
     [NOLI_AUDIT_OFF] = {"off", "No exact tests."},

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// The default relative to l, and relative to a smaller gap at rest.
+// The default relative to d, and relative to a smaller gap at rest.
 #define DEFAULT_SHARE 1e-3
 #define SHARE_OF_GAP 0.5
 // Bodies placed at exactly the contact distance count as beyond it, despite rounding.

@@ -5,10 +5,10 @@
 #include "math/larger.h"
 #include "model/patch.h"
 
-// The distance that counts as far, relative to l, and at least in contact distances.
+// The distance that counts as far, relative to d, and at least in contact distances.
 #define REACH 0.05
 #define REACH_CONTACT 4.0
-// Vertices at smaller gaps are drawn apart, relative to l.
+// Vertices at smaller gaps are drawn apart, relative to d.
 #define APART 1e-3
 // Within one body: gaps are looked for up to this many contact distances, where the distance is at
 // most this fraction of that at rest.

@@ -20,7 +20,7 @@ double noli_proximity_reach(const NoliProximity* proximity);
 
 // Distances of the vertices `vertex` (n) at x (n_vert x 3), less the contact offsets, at most the
 // reach. `away` (n x 3), NULL: not wanted, receives the mean direction away from what is nearer
-// than a thousandth of l, a vertex and the item that is nearest to it being pushed apart: at most 1
+// than a thousandth of d, a vertex and the item that is nearest to it being pushed apart: at most 1
 // long, short between two surfaces, 0 where nothing is near; `gap` (n), with it, the least distance
 // of what is pushed from each other, INFINITY where nothing is. Fails with NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_proximity_measure(NoliProximity* proximity, const double* x,

@@ -352,8 +352,7 @@ static void surfaces_find_the_elements_of_all_ranks(void** state) {
   free(element[1]);
 }
 
-// ---- elements of all kinds
-// -----------------------------------------------------------------------
+// ---- elements of all kinds ----------------------------------------------------------------------
 
 static World kinds_start(bool together, bool plate, int32_t n_steps) {
   World world = world_new(1);

@@ -233,8 +233,7 @@ static void parts_share_the_margin(void** state) {
   world_done(&world);
 }
 
-// ---- scenes prone to large energy gains
-// -----------------------------------------------------------
+// ---- scenes prone to large energy gains ---------------------------------------------------------
 
 static void public_scenes_gain_nothing(void** state) {
   (void)state;

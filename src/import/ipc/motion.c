@@ -79,8 +79,7 @@ static bool is_named(const NoliIpcWorld* world, const char* name) {
   return noli_span_is(world->script->motion, name);
 }
 
-// ---- entire parts
-// --------------------------------------------------------------------------------
+// ---- entire parts -------------------------------------------------------------------------------
 
 static NoliStatus need_parts(const NoliIpcWorld* world, int64_t n) {
   NoliStatus status = NOLI_OK;

@@ -65,12 +65,12 @@ static NoliStatus begin_part(void* watcher, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliTape* tape = watcher;
   drop_open(tape);
-  NoliTapePart part = {.rule = sim->rule,
+  NoliTapePart part = {.rule = sim->attempt.rule,
                        .h = noli_sim_step_length(sim),
                        .t1 = noli_sim_step_end(sim),
-                       .past_known = sim->past_known,
+                       .past_known = sim->attempt.past_known,
                        .damping_ahead = sim->damping_ahead,
-                       .n_stages = sim->rule->n_stages};
+                       .n_stages = sim->attempt.rule->n_stages};
   NOLI_TRY(noli_state_create(tape->context, &sim->state.sizes, &part.start));
   status = noli_state_copy(tape->context, &sim->state, &part.start);
   status = status == NOLI_OK ? noli_array_reserve(tape->context, &tape->part, tape->part.count + 1)
@@ -92,11 +92,11 @@ static NoliStatus begin_stage(void* watcher, NoliSim* sim) {
   NoliTapeStage* to = &last_part(tape)->stage[stage->index];
   to->time = stage->time;
   to->time.x_tilde = to->time.x_hat = NULL;
-  double end = sim->rule->stage[stage->index].end;
+  double end = sim->attempt.rule->stage[stage->index].end;
   to->t = end < 1.0 ? *sim->state.time + end * noli_sim_step_length(sim) : noli_sim_step_end(sim);
   NOLI_TRY(copy_vector(sim, tape->context, stage->time.x_tilde, &to->time.x_tilde));
   NOLI_TRY(copy_vector(sim, tape->context, stage->time.x_hat, &to->time.x_hat));
-  if (stage->index == 0 && noli_integrator_needs_force(sim->rule)) {
+  if (stage->index == 0 && noli_integrator_needs_force(sim->attempt.rule)) {
     NOLI_TRY(copy_vector(sim, tape->context, sim->force_start, &last_part(tape)->force));
     NOLI_TRY(copy_vector(sim, tape->context, sim->v_start, &last_part(tape)->velocity));
   }
@@ -123,7 +123,7 @@ done:
 // Whether prescribed nodes are where they should be, or where they were, if the step is solved with
 // them held: then they move with the start of the step, as they do with a motion.
 static bool has_arrived(const NoliSim* sim) {
-  const double* place = sim->holds_motion ? sim->state.x : sim->prescribed_target;
+  const double* place = sim->attempt.holds_motion ? sim->state.x : sim->prescribed_target;
   const NoliPrescribed* prescribed = &sim->stage->prescribed;
   double allowed = 1e-12 * sim->model->problem.size.d;
   for (int32_t i = 0; i < prescribed->n; i++) {
@@ -142,7 +142,7 @@ static NoliStatus end_part(void* watcher, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliTape* tape = watcher;
   long long step = (long long)*sim->state.step + 1;
-  NOLI_CHECK(sim->context, !sim->damped, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(sim->context, !sim->attempt.damped, NOLI_ERROR_ARGUMENT,
              "derivatives: backward_euler has taken over step %lld, which gained energy: choose "
              "\"backward_euler\" or a smaller time step",
              step);
@@ -153,7 +153,7 @@ static NoliStatus end_part(void* watcher, NoliSim* sim) {
              "derivatives: contact has stopped a prescribed motion in step %lld, where its end "
              "depends on the iterations: move less far, or against something softer",
              step);
-  last_part(tape)->held = sim->holds_motion;
+  last_part(tape)->held = sim->attempt.holds_motion;
   tape->open = false;
 done:
   return status;

@@ -60,7 +60,6 @@ static NoliStatus begin_stage(Modes* modes) {
   memcpy(stage->here->x, sim->state.x, noli_sim_vector_bytes(sim));
   memcpy(stage->time.x_tilde, sim->state.x, noli_sim_vector_bytes(sim));
   memcpy(stage->time.x_hat, sim->state.x, noli_sim_vector_bytes(sim));
-  sim->rule = sim->rule != NULL ? sim->rule : sim->model->integrator;
   NOLI_TRY(noli_sim_collect_prescribed(sim, t, t));
   NOLI_TRY(noli_sim_collect_loads(sim, t, t));
   NOLI_TRY(noli_stage_number_unknowns(stage));

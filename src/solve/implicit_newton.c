@@ -15,7 +15,7 @@
 //   3. a better start: a solve with friction lagged from here, which has an energy and cannot get
 //      stuck, a few times in a step, with plain Hessians as far as they are positive definite;
 // and fails with NOLI_LINE_SEARCH_FAILED or NOLI_NOT_CONVERGED and a message with the value of |r|.
-// The driver then splits the step (step/division.h).
+// The driver then splits the step (step/step.c).
 #include "base/timer.h"
 #include "solve/balance.h"
 #include "solve/direction.h"

@@ -141,8 +141,8 @@ bool noli_sim_motion_acted(const NoliSim* sim, int32_t motion) {
 bool noli_sim_conditions_change(NoliSim* sim) {
   const NoliModel* model = sim->model;
   double t0 = *sim->state.time, t1 = noli_sim_step_end(sim);
-  double t_before = sim->part > 0 ? t0 - noli_sim_step_length(sim)
-                                  : noli_sim_step_start(sim, *sim->state.step - 1);
+  double t_before = sim->attempt.part > 0 ? t0 - noli_sim_step_length(sim)
+                                          : noli_sim_step_start(sim, *sim->state.step - 1);
   for (int32_t f = 0; f < model->n_force; f++) {
     if (noli_sim_force_acts(&model->force[f], t0) != noli_sim_force_acts(&model->force[f], t1)) {
       return true;
@@ -367,13 +367,13 @@ NoliStatus noli_sim_collect_prescribed(NoliSim* sim, double t0, double t1) {
     if (!acts(sim, &model->motion[m], t0)) {
       continue;
     }
-    if (sim->rule->order == 2) {
+    if (sim->attempt.rule->order == 2) {
       apply_motion(sim, m, t0, 0.5 * (t0 + t1), sim->prescribed_middle);
     }
     apply_motion(sim, m, t0, t1, sim->prescribed_target);
   }
   hold_planes(sim);
-  if (sim->rule->order == 2) {
+  if (sim->attempt.rule->order == 2) {
     hold_angles(sim, t0, 0.5 * (t0 + t1), sim->prescribed_middle);
   }
   hold_angles(sim, t0, t1, sim->prescribed_target);

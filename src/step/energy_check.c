@@ -150,8 +150,9 @@ done:
 static double margin_of(const NoliSim* sim) {
   const NoliPrescribed* prescribed = &sim->stage->prescribed;
   bool loose =
-      noli_integrator_needs_before(sim->rule) || noli_stage_constraints(sim->stage) != NULL;
-  return noli_integrator_needs_force(sim->rule) || (loose && !noli_prescribed_moves(prescribed))
+      noli_integrator_needs_before(sim->attempt.rule) || noli_stage_constraints(sim->stage) != NULL;
+  return noli_integrator_needs_force(sim->attempt.rule) ||
+                 (loose && !noli_prescribed_moves(prescribed))
              ? SMALL_MARGIN
              : MARGIN;
 }
@@ -190,14 +191,14 @@ NoliStatus noli_sim_check_energy(NoliSim* sim) {
   double allowed =
       unresolved_energy(sim) + margin * (start->magnitude + stiffer * start->contact + fabs(loads));
   start->gain = fmax(sim->gained + end - began - loads, 0.0);
-  bool matters = start->gain > (sim->n_parts > 1 ? 0.0 : allowed);
+  bool matters = start->gain > (sim->attempt.n_parts > 1 ? 0.0 : allowed);
   if (matters && stage->prescribed.n > 0) {
     NOLI_TRY(work_of_motion(sim, &motion));
     start->gain = fmax(start->gain - fmax(motion, 0.0), 0.0);
     allowed += margin * fabs(motion);
   }
-  sim->gains = start->gain > allowed;
-  NOLI_CHECK(sim->context, !sim->gains, NOLI_NOT_CONVERGED,
+  sim->attempt.gains = start->gain > allowed;
+  NOLI_CHECK(sim->context, !sim->attempt.gains, NOLI_NOT_CONVERGED,
              "the step would end with %.3g J of motion and deformation: it began with %.3g J and "
              "received %.3g J",
              end, began, loads + motion);

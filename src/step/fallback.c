@@ -54,7 +54,7 @@ done:
 }
 
 bool noli_sim_barrier_is_fitted(const NoliSim* sim) {
-  return sim->fallen_back && sim->barrier_problem.dhat < sim->model->problem.dhat;
+  return sim->attempt.fallen_back && sim->barrier_problem.dhat < sim->model->problem.dhat;
 }
 
 // Records of the time step so far belong to its report, whichever stage continues.
@@ -84,15 +84,15 @@ NoliStatus noli_sim_fall_back(NoliSim* sim) {
   noli_stage_begin_step(sim->barrier_stage);
   swap_records(sim->own_stage, sim->barrier_stage);
   sim->stage = sim->barrier_stage;
-  sim->fallen_back = true;
+  sim->attempt.fallen_back = true;
 done:
   return status;
 }
 
 void noli_sim_end_fallback(NoliSim* sim) {
-  if (sim->fallen_back) {
+  if (sim->attempt.fallen_back) {
     swap_records(sim->own_stage, sim->barrier_stage);
   }
   sim->stage = sim->own_stage;
-  sim->fallen_back = false;
+  sim->attempt.fallen_back = false;
 }

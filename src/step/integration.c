@@ -34,7 +34,7 @@ NoliStatus noli_sim_set_damping(NoliSim* sim) {
   if (!noli_problem_is_damped(problem)) {
     return NOLI_OK;
   }
-  double ahead = sim->rule->damping_at * noli_sim_step_length(sim);
+  double ahead = sim->attempt.rule->damping_at * noli_sim_step_length(sim);
   for (int64_t i = 0; i < 3 * (int64_t)problem->n_vert; i++) {
     stage->step[i] = ahead * sim->state.v[i];
   }
@@ -65,9 +65,9 @@ static NoliStepStart step_start(const NoliSim* sim) {
 
 void noli_sim_set_start_velocity(NoliSim* sim) {
   const NoliStage* stage = sim->stage;
-  double elapsed = sim->rule->stage[0].end * noli_sim_step_length(sim);
+  double elapsed = sim->attempt.rule->stage[0].end * noli_sim_step_length(sim);
   memcpy(sim->v_start, sim->state.v, noli_sim_vector_bytes(sim));
-  for (int32_t i = 0; sim->rule->order == 2 && i < stage->prescribed.n; i++) {
+  for (int32_t i = 0; sim->attempt.rule->order == 2 && i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
       if (noli_prescribes(&stage->prescribed, i, k)) {
@@ -85,7 +85,7 @@ void noli_sim_set_start_velocity(NoliSim* sim) {
 // The same at the end of a stage, where v = (x - x_hat) / h_v.
 static void predict_prescribed(NoliSim* sim) {
   const NoliStage* stage = sim->stage;
-  double elapsed = sim->rule->stage[stage->index].end * noli_sim_step_length(sim);
+  double elapsed = sim->attempt.rule->stage[stage->index].end * noli_sim_step_length(sim);
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
@@ -121,9 +121,9 @@ static NoliStatus lump_force(const NoliSim* sim, double* force) {
 // the same parabola.
 static void predict_tied(NoliSim* sim) {
   const NoliStage* stage = sim->stage;
-  double elapsed = sim->rule->stage[stage->index].end * noli_sim_step_length(sim);
+  double elapsed = sim->attempt.rule->stage[stage->index].end * noli_sim_step_length(sim);
   double h_e_sqr = stage->time.h_e * stage->time.h_e;
-  for (int32_t i = 0; sim->rule->order == 2 && i < stage->prescribed.n; i++) {
+  for (int32_t i = 0; sim->attempt.rule->order == 2 && i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
       double target = sim->prescribed_target[j];
@@ -139,13 +139,13 @@ static void predict_tied(NoliSim* sim) {
 NoliStatus noli_sim_predict(NoliSim* sim, int32_t index, const double* force) {
   NoliStatus status = NOLI_OK;
   NoliStepStart start = step_start(sim);
-  if (noli_integrator_needs_force(sim->rule)) {
+  if (noli_integrator_needs_force(sim->attempt.rule)) {
     memcpy(sim->force_start, force, noli_sim_vector_bytes(sim));
     NOLI_TRY(noli_stage_add_damping_force(sim->stage, sim->v_start, sim->force_start));
     NOLI_TRY(lump_force(sim, sim->force_start));
   }
-  noli_integrator_predict(sim->rule, index, &start, &sim->stage->time);
-  if (sim->rule->order == 2) {
+  noli_integrator_predict(sim->attempt.rule, index, &start, &sim->stage->time);
+  if (sim->attempt.rule->order == 2) {
     predict_prescribed(sim);
   }
   noli_stage_follow(sim->stage, sim->stage->time.x_hat);
@@ -167,7 +167,7 @@ NoliStatus noli_sim_compute_first_force(NoliSim* sim, double t0, double t1) {
   noli_stage_follow(stage, stage->time.x_hat);
   // separate from the state, which must not change before the step is accepted
   memset(sim->force_next, 0, noli_sim_vector_bytes(sim));
-  NOLI_TRY(whole_force(sim, !sim->rule->decoupled, sim->force_next));
+  NOLI_TRY(whole_force(sim, !sim->attempt.rule->decoupled, sim->force_next));
   NOLI_TRY(noli_sim_predict(sim, 0, sim->force_next));
 done:
   return status;
@@ -176,10 +176,10 @@ done:
 void noli_sim_take_velocity(NoliSim* sim) {
   const NoliModel* model = sim->model;
   const NoliStage* stage = sim->stage;
-  double elapsed = sim->rule->stage[stage->index].end * noli_sim_step_length(sim);
+  double elapsed = sim->attempt.rule->stage[stage->index].end * noli_sim_step_length(sim);
   noli_integrator_velocity(&stage->time, model->problem.n_vert, stage->here->x, sim->v_next);
   // stopped prescribed nodes have their actual velocities, not the prescribed ones
-  bool as_told = sim->rule->order == 2 && stage->prescribed.done >= NOLI_MOTION_DONE;
+  bool as_told = sim->attempt.rule->order == 2 && stage->prescribed.done >= NOLI_MOTION_DONE;
   for (int32_t i = 0; stage->time.inertia && !as_told && i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
@@ -189,7 +189,7 @@ void noli_sim_take_velocity(NoliSim* sim) {
     }
   }
   noli_stage_follow_vectors(stage, sim->v_next);
-  if (stage->index == 0 && sim->rule->n_stages > 1) {
+  if (stage->index == 0 && sim->attempt.rule->n_stages > 1) {
     memcpy(sim->x_first, stage->here->x, noli_sim_vector_bytes(sim));
     memcpy(sim->v_first, sim->v_next, noli_sim_vector_bytes(sim));
   }
@@ -253,7 +253,7 @@ void noli_sim_keep_past(NoliSim* sim) {
   }
   if (noli_integrator_needs_past(integrator)) {
     // a step of another integrator is a poor prediction of the next one
-    *sim->state.past = sim->damped ? 0 : 1;
+    *sim->state.past = sim->attempt.damped ? 0 : 1;
   }
 }
 

@@ -102,7 +102,7 @@ NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
   *out = NULL;
   NOLI_NEW_ZERO(context, sim, 1);
   sim->context = context;
-  sim->n_parts = 1;
+  sim->attempt.n_parts = 1;
   sim->watch = &noli_step_unwatched;
   sim->definition = *definition;
   *definition = (NoliOwnedDefinition){0};
@@ -110,6 +110,7 @@ NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
   // model and stage
   NOLI_TRY(noli_model_create(context, sim->definition.def, !sim->definition.def->whole_elements,
                              &sim->model));
+  sim->attempt.rule = sim->model->integrator;
   NOLI_TRY(noli_sim_create_stage(sim, &sim->model->problem, &sim->own_stage));
   sim->stage = sim->own_stage;
 

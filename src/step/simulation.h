@@ -7,6 +7,7 @@
 #include "model/model.h"
 #include "noli/live.h"
 #include "solve/stage.h"
+#include "step/attempt.h"
 #include "step/host_calls.h"
 #include "step/state.h"
 
@@ -56,31 +57,21 @@ struct NoliSim {
   NoliStage* own_stage;
   NoliStage* barrier_stage; // step/fallback.h; NULL until a step needs it
   NoliProblem barrier_problem;
-  // the part of a divided step and the number of its parts
-  int32_t part;
-  int32_t n_parts;
-  double increment;    // s, length of this part where parts are adaptive; else 0
-  double done;         // s, of the step before it
-  double shortest;     // s, of all parts of the step
-  int32_t n_retries;   // number of further divisions of the step
-  bool fallen_back;    // the barrier has taken over the rest of this step
-  bool holds_motion;   // prescribed nodes are held at their positions at the start of this step
-  NoliState backup;    // of the state at the start of a divided step; made when first needed
-  int64_t next_notice; // Newton iterations of the step before the next progress message
-  const NoliIntegrator* rule; // of this step: the model's integrator or its starter
-  bool past_known;            // the state's history is valid for this step
-  double damping_ahead;       // s, from its start to where damping takes the stiffness
-  double* v_start;            // (n_vert x 3) of the state, prescribed nodes as given
-  double* v_next;             // (n_vert x 3) at the end of the last stage
-  double* x_first;            // (n_vert x 3) at the end of the first stage
-  double* v_first;            // (n_vert x 3)
-  double* force_start;        // (n_vert x 3) total force at the start of the step
-  double* force_next;         // (n_vert x 3)
-  int64_t* ended_next;        // (n_ends) of the state, at the end of the step
-  uint8_t* prescribed;        // (n_vert) bit k: component k is prescribed in this step
-  int32_t* prescribed_by;     // (n_vert) by which motion; NOLI_NULL_INDEX: by none
-  double* prescribed_target;  // (n_vert x 3) at the end of the stage
-  double* prescribed_middle;  // (n_vert x 3) halfway from the start of the step; second order only
+  NoliAttempt attempt;
+  NoliState backup;          // of the state at the start of a divided step; made when first needed
+  int64_t next_notice;       // Newton iterations of the step before the next progress message
+  double damping_ahead;      // s, from its start to where damping takes the stiffness
+  double* v_start;           // (n_vert x 3) of the state, prescribed nodes as given
+  double* v_next;            // (n_vert x 3) at the end of the last stage
+  double* x_first;           // (n_vert x 3) at the end of the first stage
+  double* v_first;           // (n_vert x 3)
+  double* force_start;       // (n_vert x 3) total force at the start of the step
+  double* force_next;        // (n_vert x 3)
+  int64_t* ended_next;       // (n_ends) of the state, at the end of the step
+  uint8_t* prescribed;       // (n_vert) bit k: component k is prescribed in this step
+  int32_t* prescribed_by;    // (n_vert) by which motion; NOLI_NULL_INDEX: by none
+  double* prescribed_target; // (n_vert x 3) at the end of the stage
+  double* prescribed_middle; // (n_vert x 3) halfway from the start of the step; second order only
   NoliPairForces pair_forces;
   NoliRegionVolume* volumes;     // (regions of the model) scratch of noli_sim_volumes
   NoliVolumeState* volume_state; // likewise
@@ -89,8 +80,6 @@ struct NoliSim {
   NoliEnergyAtEnd end;           // of the last step
   bool stands;                   // the stage still has the point at which that was measured
   double gained;                 // J without a source, in the completed parts of the step
-  bool gains;                    // the last attempt ended with an energy gain
-  bool damped;                   // backward Euler takes over in this step or part
   double damping_loss;           // J, of the last step
   double friction_loss;          // J, likewise
   bool friction_warned;          // a warning about its error was given
@@ -114,7 +103,8 @@ struct NoliSim {
 
 // Length of the step, or of the part of a divided step.
 static inline double noli_sim_step_length(const NoliSim* sim) {
-  return sim->increment > 0.0 ? sim->increment : sim->model->h / sim->n_parts;
+  return sim->attempt.increment > 0.0 ? sim->attempt.increment
+                                      : sim->model->h / sim->attempt.n_parts;
 }
 
 // Time at the start of a step that has the current length, counted from 0.
@@ -124,11 +114,12 @@ static inline double noli_sim_step_start(const NoliSim* sim, int64_t step) {
 
 // Time at the end of the step or part.
 static inline double noli_sim_step_end(const NoliSim* sim) {
-  return sim->part + 1 == sim->n_parts
+  return sim->attempt.part + 1 == sim->attempt.n_parts
              ? noli_sim_step_start(sim, *sim->state.step + 1)
              : noli_sim_step_start(sim, *sim->state.step) +
-                   (sim->increment > 0.0 ? sim->done + sim->increment
-                                         : (sim->part + 1) * noli_sim_step_length(sim));
+                   (sim->attempt.increment > 0.0
+                        ? sim->attempt.done + sim->attempt.increment
+                        : (sim->attempt.part + 1) * noli_sim_step_length(sim));
 }
 
 // The size of a vector (n_vert x 3).
@@ -204,11 +195,7 @@ static inline const NoliStepReport* noli_sim_last_report(const NoliSim* sim) {
   return sim->reported && sim->report.step == *sim->state.step ? &sim->report : NULL;
 }
 
-// Fills the report of the step that has just been accepted.
 // The reactions to all motions (n_motion), 0 of those that did not act in the last step, about the
 // mean positions (n_motion x 3) of their vertices.
 NOLI_WARN_UNUSED NoliStatus noli_sim_reactions(NoliSim* sim, NoliReaction* reaction,
                                                double* origin);
-
-void noli_sim_report(NoliSim* sim, double wall, int32_t friction_iterations,
-                     NoliStepReport* report);

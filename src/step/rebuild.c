@@ -103,24 +103,24 @@ static void copy_controls(const NoliSim* from, NoliSim* to, const NoliRenumberin
 
 // Warnings already given, and the progress function.
 static void copy_host(const NoliSim* from, NoliSim* to) {
-  to->progress = from->progress;
-  to->progress_user = from->progress_user;
-  to->in_batch = from->in_batch;
-  to->n_body_changes = from->n_body_changes;
-  to->friction_warned = from->friction_warned;
-  to->imbalance_warned = from->imbalance_warned;
+  to->host.progress = from->host.progress;
+  to->host.progress_user = from->host.progress_user;
+  to->host.in_batch = from->host.in_batch;
+  to->host.n_body_changes = from->host.n_body_changes;
+  to->outcome.friction_warned = from->outcome.friction_warned;
+  to->outcome.imbalance_warned = from->outcome.imbalance_warned;
 }
 
 // Exchanges the contents of two simulations, except for the stage of the barrier, whose problem is
 // a part of its simulation.
 static void swap(NoliSim* a, NoliSim* b) {
   noli_sim_end_fallback(a);
-  noli_stage_destroy(&a->barrier_stage);
+  noli_stage_destroy(&a->substitute.stage);
   NoliSim kept = *a;
   *a = *b;
   *b = kept;
-  a->own_stage->watch_user = a;
-  b->own_stage->watch_user = b;
+  a->own_stage->observer.watch_user = a;
+  b->own_stage->observer.watch_user = b;
 }
 
 NoliStatus noli_sim_rebuild(NoliSim* sim, NoliOwnedDefinition* definition,
@@ -232,7 +232,8 @@ done:
 
 // Whether the definition switches contact of two entities on or off and the model does not.
 static bool switches_contact(const NoliSim* sim, const NoliPairDef* pair) {
-  return noli_body_pairs_get(&sim->model->problem.body_pairs, pair->a, pair->b) != pair->contact;
+  return noli_body_pairs_get(&sim->model->problem.contact.body_pairs, pair->a, pair->b) !=
+         pair->contact;
 }
 
 NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* given) {
@@ -254,9 +255,9 @@ NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* given) {
     NOLI_TRY(noli_sim_rebuild(sim, &definition, &same));
   } else {
     NOLI_TRY(noli_model_set_pairs(sim->model, definition.def));
-    sim->barrier_problem.pairs = sim->model->problem.pairs;
-    sim->barrier_problem.body_pairs = sim->model->problem.body_pairs;
-    sim->barrier_problem.rubs = sim->model->problem.rubs;
+    sim->substitute.problem.contact.pairs = sim->model->problem.contact.pairs;
+    sim->substitute.problem.contact.body_pairs = sim->model->problem.contact.body_pairs;
+    sim->substitute.problem.friction.acts = sim->model->problem.friction.acts;
     NoliOwnedDefinition before = sim->definition;
     sim->definition = definition;
     definition = before;
@@ -276,7 +277,7 @@ static void fix_scaled(NoliScaled* scaled, const NoliSceneSize* size) {
 
 void noli_sim_fix_lengths(const NoliSim* sim, NoliSimDef* def) {
   const NoliProblem* problem = &sim->model->problem;
-  def->contact_distance = (NoliScaled){problem->dhat, NOLI_ABSOLUTE};
+  def->contact_distance = (NoliScaled){problem->contact.dhat, NOLI_ABSOLUTE};
   fix_scaled(&def->surface_radius, &problem->size);
   fix_scaled(&def->stribeck_speed, &problem->size);
   fix_scaled(&def->friction_speed, &problem->size);
@@ -326,10 +327,10 @@ static NoliStatus rebuild_bodies(NoliSim* sim, NoliOwnedDefinition* definition,
   }
   noli_sim_fix_lengths(sim, def);
   start_here(sim, def, old->body);
-  double tolerance = sim->model->problem.tolerance;
+  double tolerance = sim->model->problem.solver.tolerance;
   NOLI_TRY(noli_sim_rebuild(sim, definition, old));
   keep_tolerance(sim, tolerance);
-  sim->n_body_changes++;
+  sim->host.n_body_changes++;
   for (int32_t b = 0; b < sim->definition.def->n_bodies; b++) {
     ((NoliBodyDef*)(uintptr_t)sim->definition.def->bodies)[b].x0 = x0[b];
   }

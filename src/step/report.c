@@ -14,9 +14,9 @@ static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
   double largest_sqr = 0.0;
   report->kinetic =
       noli_problem_kinetic_energy(&model->problem, sim->state.v, sim->stage->n_threads);
-  for (int32_t i = 0; i < model->problem.n_inertial; i++) {
-    int64_t node = model->problem.inertial[i];
-    double mass = model->problem.weight[node];
+  for (int32_t i = 0; i < model->problem.inertia.n_vert; i++) {
+    int64_t node = model->problem.inertia.vert[i];
+    double mass = model->problem.inertia.weight[node];
     NoliVec3 v = noli_load3(&sim->state.v[3 * node]);
     double speed_sqr = noli_norm_sqr3(v);
     report->gravity -= mass * noli_dot3(gravity, noli_load3(&sim->state.x[3 * node]));
@@ -28,7 +28,7 @@ static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
 }
 
 void noli_sim_report(NoliSim* sim, double wall) {
-  NoliStepReport* report = &sim->report;
+  NoliStepReport* report = &sim->outcome.report;
   const NoliStage* stage = sim->stage;
   const NoliStageRecord* record = &stage->record;
   double scale = stage->time.h_e * stage->time.h_e;
@@ -41,19 +41,19 @@ void noli_sim_report(NoliSim* sim, double wall) {
       .contacts = noli_stage_contact_count(stage),
       .contacts_max = record->contacts_max,
       .min_distance = noli_stage_min_distance(stage),
-      .kappa = stage->kappa,
+      .kappa = stage->contact.kappa,
       .stiffness_increases = record->n_stiffened,
       .elastic = noli_stage_energy_sum(stage, NOLI_ROLE_ELASTIC).energy / scale,
       .contact_energy = noli_stage_energy_sum(stage, NOLI_ROLE_CONTACT).energy / scale,
       .friction_energy = noli_stage_energy_sum(stage, NOLI_ROLE_FRICTION).energy / scale,
       .volume_energy = noli_stage_energy_sum(stage, NOLI_ROLE_VOLUME).energy / scale,
-      .damping_loss = sim->damping_loss,
-      .friction_loss = sim->friction_loss,
+      .damping_loss = sim->energy.damping_loss,
+      .friction_loss = sim->energy.friction_loss,
       .friction_ratio = record->friction.ratio,
       .friction_error = record->friction.error,
       .motion_done = noli_prescribed_share(&stage->prescribed),
       .motion_error = stage->prescribed.error,
-      .blocked_by = sim->blocked_by,
+      .blocked_by = sim->outcome.blocked_by,
       .substeps = sim->attempt.n_parts,
       .retries = sim->attempt.n_retries,
       .increment = sim->attempt.shortest,
@@ -83,20 +83,20 @@ void noli_sim_report_failure(NoliSim* sim, NoliStatus status, double wall) {
     last.alpha_ccd = fmax(last.alpha_ccd, DBL_MIN);
     noli_step_limit_add(record->limit, &last, record->blocker, record->blocking);
   }
-  noli_sim_describe_failure(sim, status, sim->blocked_by);
+  noli_sim_describe_failure(sim, status, sim->outcome.blocked_by);
   noli_sim_report(sim, wall);
 }
 
 // The cause that stopped the prescribed motion.
 static void describe_blocker(NoliSim* sim) {
   const NoliPrescribed* prescribed = &sim->stage->prescribed;
-  sim->blocked_by[0] = '\0';
+  sim->outcome.blocked_by[0] = '\0';
   if (prescribed->done >= NOLI_MOTION_DONE) {
     return;
   }
   char by[256];
   noli_sim_name_blocker(sim, &prescribed->blocker, prescribed->blocking, by);
-  snprintf(sim->blocked_by, sizeof sim->blocked_by,
+  snprintf(sim->outcome.blocked_by, sizeof sim->outcome.blocked_by,
            "prescribed motion stopped by %s (%.1f %% of this step done)",
            by[0] != '\0' ? by : "an element that would invert",
            100.0 * noli_prescribed_share(prescribed));
@@ -105,11 +105,11 @@ static void describe_blocker(NoliSim* sim) {
 // Remedies that a scene does not use yet. The solver with its own contact model has no implicit
 // friction.
 static const char* friction_advice(const NoliModel* model) {
-  if (model->problem.implicit_friction) {
+  if (model->problem.friction.implicit) {
     return "a smaller time.step";
   }
-  bool repeats = model->problem.friction_iterations <= 0,
-       brings_contact = model->problem.method->contact != NULL;
+  bool repeats = model->problem.friction.iterations <= 0,
+       brings_contact = model->problem.solver.method->contact != NULL;
   return !repeats         ? "friction.iterations \"automatic\" or a smaller time.step"
          : brings_contact ? "solver.method \"projected_newton\" or a smaller time.step"
                           : "friction.method \"implicit\" or a smaller time.step";
@@ -118,10 +118,10 @@ static const char* friction_advice(const NoliModel* model) {
 // Warns once if lagged friction differs much from its law.
 static void warn_of_friction(NoliSim* sim) {
   const NoliFrictionError* friction = &sim->stage->record.friction;
-  if (sim->friction_warned || friction->error <= NOLI_FRICTION_ERROR_ALLOWED) {
+  if (sim->outcome.friction_warned || friction->error <= NOLI_FRICTION_ERROR_ALLOWED) {
     return;
   }
-  sim->friction_warned = true;
+  sim->outcome.friction_warned = true;
   noli_log(
       sim->context, NOLI_LOG_WARNING,
       "step %lld: %.0f %% of the friction of \"%s\" is %s, because its normal forces changed in "
@@ -134,11 +134,11 @@ static void warn_of_friction(NoliSim* sim) {
 // Warns once if a solve ended before the forces balanced, because it made no progress.
 static void warn_of_imbalance(NoliSim* sim) {
   const NoliImbalance* worst = &sim->stage->record.imbalance;
-  double allowed = sim->model->problem.imbalance_allowed;
-  if (sim->imbalance_warned || !worst->stalled) {
+  double allowed = sim->model->problem.solver.imbalance_allowed;
+  if (sim->outcome.imbalance_warned || !worst->stalled) {
     return;
   }
-  sim->imbalance_warned = true;
+  sim->outcome.imbalance_warned = true;
   noli_log(sim->context, NOLI_LOG_WARNING,
            "step %lld: the forces on \"%s\" are off by %.2g %% (allowed %g %%), and further "
            "iterations do not reduce that (imbalance in steps.csv has all steps)",

@@ -58,13 +58,13 @@ static NoliStatus load_constraints(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliActiveSet* set = noli_stage_constraints(sim->stage);
   const NoliProblem* problem = &sim->model->problem;
-  NOLI_TRY(noli_active_set_load(set, sim->context, problem->surface, problem->n_half_spaces,
+  NOLI_TRY(noli_active_set_load(set, sim->context, problem->surface, problem->contact.n_half_spaces,
                                 sim->state.sizes.n_constraints, sim->state.constraint,
                                 sim->state.multiplier));
   for (int64_t i = 0; i < set->constraint.count; i++) {
     set->constraint.data[i].lambda *= scale_of_rule(sim);
   }
-  set->delta = problem->dhat;
+  set->delta = problem->contact.dhat;
 done:
   return status;
 }
@@ -73,8 +73,8 @@ done:
 static double tolerance_of(const NoliSim* sim) {
   const NoliProblem* problem = &sim->model->problem;
   double largest_sqr = 0.0;
-  for (int32_t i = 0; i < problem->n_inertial; i++) {
-    NoliVec3 v = noli_load3(sim->state.v + 3 * (int64_t)problem->inertial[i]);
+  for (int32_t i = 0; i < problem->inertia.n_vert; i++) {
+    NoliVec3 v = noli_load3(sim->state.v + 3 * (int64_t)problem->inertia.vert[i]);
     largest_sqr = fmax(largest_sqr, noli_norm_sqr3(v));
   }
   return noli_problem_tolerance(problem, sqrt(largest_sqr));
@@ -98,12 +98,12 @@ static NoliStatus begin_step(NoliSim* sim) {
   if (attempt->damped) {
     attempt->rule = noli_integrator_find("backward_euler");
   }
-  stage->tolerance = tolerance_of(sim);
-  stage->part = noli_sim_step_length(sim) / sim->model->h;
-  stage->h = integrator->quasi_static ? STATIC_TOLERANCE_TIME : noli_sim_step_length(sim);
-  sim->stands = noli_sim_stands(sim);
+  stage->step.tolerance = tolerance_of(sim);
+  stage->step.part = noli_sim_step_length(sim) / sim->model->h;
+  stage->step.h = integrator->quasi_static ? STATIC_TOLERANCE_TIME : noli_sim_step_length(sim);
+  sim->energy.stands = noli_sim_stands(sim);
   memcpy(stage->here->x, sim->state.x, noli_sim_vector_bytes(sim));
-  memcpy(sim->v_next, sim->state.v, noli_sim_vector_bytes(sim));
+  memcpy(sim->vectors.v_next, sim->state.v, noli_sim_vector_bytes(sim));
   stage->prescribed.n_held = *sim->state.held;
   NOLI_TRY(noli_sim_set_damping(sim));
   if (noli_stage_constraints(stage) != NULL) {
@@ -137,13 +137,13 @@ static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
   NoliStage* stage = sim->stage;
   double h = noli_sim_step_length(sim), t0 = *sim->state.time, t1 = noli_sim_step_end(sim);
   double end = attempt->rule->stage[index].end, t = end < 1.0 ? t0 + end * h : t1;
-  stage->index = index;
+  stage->step.index = index;
   NOLI_TRY(noli_sim_collect_prescribed(sim, t0, t));
   if (index == 0) {
     noli_sim_set_start_velocity(sim);
   }
   NOLI_TRY(noli_sim_predict(sim, index, sim->state.force));
-  stage->prescribed.by_springs = false;
+  stage->prescribed.springs.hold = false;
   NOLI_TRY(noli_stage_number_unknowns(stage));
   // later stages start with the contacts of the previous one
   if (index == 0) {
@@ -188,7 +188,7 @@ static NoliStatus begin_motion(NoliSim* sim) {
     NOLI_TRY(step_begin_stiffness(sim));
     goto done;
   }
-  NOLI_TRY(noli_prescribed_advance(sim->stage, sim->v_next));
+  NOLI_TRY(noli_prescribed_advance(sim->stage, sim->vectors.v_next));
   NOLI_TRY(step_begin_stiffness(sim));
 done:
   return status;
@@ -200,10 +200,10 @@ static NoliStatus solve_stage(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   bool again = true;
-  for (stage->friction_iteration = 0; again;) {
+  for (stage->friction.iteration = 0; again;) {
     int32_t iterations;
-    NOLI_TRY(stage->problem->method->solve(stage, &iterations));
-    NOLI_TRY(sim->watch->end_solve(sim->watcher, sim));
+    NOLI_TRY(stage->problem->solver.method->solve(stage, &iterations));
+    NOLI_TRY(sim->observer.watch->end_solve(sim->observer.watcher, sim));
     sim->attempt.friction_iterations++;
     NOLI_TRY(noli_friction_lag_again(stage, &again));
   }
@@ -219,7 +219,7 @@ done:
 static void save_scaled(NoliSim* sim) {
   const NoliActiveSet* set = noli_stage_constraints(sim->stage);
   bool ends = noli_sim_barrier_is_fitted(sim) && sim->attempt.part + 1 == sim->attempt.n_parts;
-  *sim->state.kappa = set != NULL || ends ? 0.0 : sim->stage->kappa / scale_of_rule(sim);
+  *sim->state.kappa = set != NULL || ends ? 0.0 : sim->stage->contact.kappa / scale_of_rule(sim);
   if (set == NULL) {
     return;
   }
@@ -231,7 +231,7 @@ static void save_scaled(NoliSim* sim) {
 
 // Saves what the linear solver has learnt in this step.
 static void save_lesson(NoliSim* sim) {
-  NoliLinLesson lesson = noli_directions_lesson(sim->stage->directions);
+  NoliLinLesson lesson = noli_directions_lesson(sim->stage->work.directions);
   sim->state.linear[0] = lesson.failures;
   sim->state.linear[1] = lesson.wait;
 }
@@ -263,14 +263,15 @@ static NoliStatus accept_step(NoliSim* sim) {
   // the last operation that may fail
   const NoliActiveSet* set = noli_stage_constraints(stage);
   NOLI_TRY(noli_sim_set_constraint_count(sim, set != NULL ? set->constraint.count : 0));
-  sim->damping_loss += loss;
-  sim->friction_loss += friction_loss;
-  sim->gained = sim->start.gain;
+  sim->energy.damping_loss += loss;
+  sim->energy.friction_loss += friction_loss;
+  sim->energy.gained = sim->energy.start.gain;
   noli_sim_keep_past(sim);
   memcpy(sim->state.x, stage->here->x, noli_sim_vector_bytes(sim));
-  memcpy(sim->state.v, sim->v_next, noli_sim_vector_bytes(sim));
+  memcpy(sim->state.v, sim->vectors.v_next, noli_sim_vector_bytes(sim));
   noli_sim_move_histories(sim);
-  memcpy(sim->state.ended, sim->ended_next, (size_t)model->n_ends * sizeof *sim->state.ended);
+  memcpy(sim->state.ended, sim->vectors.ended_next,
+         (size_t)model->n_ends * sizeof *sim->state.ended);
   save_scaled(sim);
   save_lesson(sim);
   noli_sim_outdate(sim);
@@ -294,16 +295,16 @@ static NoliStatus solve_once(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   sim->attempt.gains = false;
   NOLI_TRY(begin_step(sim));
-  NOLI_TRY(sim->watch->begin_part(sim->watcher, sim));
+  NOLI_TRY(sim->observer.watch->begin_part(sim->observer.watcher, sim));
   for (int32_t i = 0; i < sim->attempt.rule->n_stages; i++) {
     NOLI_TRY(begin_stage(sim, i));
     NOLI_TRY(begin_motion(sim));
-    NOLI_TRY(sim->watch->begin_stage(sim->watcher, sim));
+    NOLI_TRY(sim->observer.watch->begin_stage(sim->observer.watcher, sim));
     NOLI_TRY(solve_stage(sim));
     noli_sim_take_velocity(sim);
   }
   NOLI_TRY(judge_step(sim));
-  NOLI_TRY(sim->watch->end_part(sim->watcher, sim));
+  NOLI_TRY(sim->observer.watch->end_part(sim->observer.watcher, sim));
   NOLI_TRY(accept_step(sim));
 done:
   return status;
@@ -385,7 +386,7 @@ static NoliStatus damp(NoliSim* sim) {
 static bool substitute_helps(const NoliSim* sim, NoliStatus status) {
   const NoliProblem* problem = sim->stage->problem;
   bool other = noli_stage_constraints(sim->stage) != NULL ||
-               (problem->method->forces && !problem->implicit_friction);
+               (problem->solver.method->forces && !problem->friction.implicit);
   return other && may_recover(sim, status);
 }
 
@@ -442,7 +443,7 @@ static void restore(NoliSim* sim) {
 
 static void begin_parts(NoliSim* sim) {
   NoliAttempt* attempt = &sim->attempt;
-  sim->damping_loss = sim->friction_loss = sim->gained = 0.0;
+  sim->energy.damping_loss = sim->energy.friction_loss = sim->energy.gained = 0.0;
   attempt->part = 0;
   attempt->increment = attempt->done = 0.0;
 }
@@ -487,7 +488,7 @@ static bool motion_is_stopped(const NoliSim* sim, NoliStatus status) {
 
 static bool division_helps(const NoliSim* sim, NoliStatus status) {
   return may_recover(sim, status) && !motion_is_stopped(sim, status) &&
-         2 * (int64_t)sim->attempt.n_parts <= sim->model->problem.max_substeps;
+         2 * (int64_t)sim->attempt.n_parts <= sim->model->problem.solver.max_substeps;
 }
 
 static NoliStatus divide(NoliSim* sim) {
@@ -509,7 +510,7 @@ static NoliStatus hold(NoliSim* sim) {
 }
 
 static bool lagging_helps(const NoliSim* sim, NoliStatus status) {
-  return may_recover(sim, status) && sim->stage->problem->implicit_friction;
+  return may_recover(sim, status) && sim->stage->problem->friction.implicit;
 }
 
 // Implicit friction has no energy: lagged friction that converges to it is the last resort.
@@ -618,14 +619,14 @@ static void begin_attempt(NoliSim* sim) {
   NoliAttempt* attempt = &sim->attempt;
   noli_sim_end_fallback(sim);
   noli_stage_begin_step(sim->stage);
-  int64_t most = sim->model->problem.max_substeps, parts = *sim->state.parts / 2;
+  int64_t most = sim->model->problem.solver.max_substeps, parts = *sim->state.parts / 2;
   attempt->n_parts = has_increments(sim) || parts < 1 ? 1 : (int32_t)(parts > most ? most : parts);
   attempt->holds_motion = false;
   attempt->n_retries = 0;
   attempt->friction_iterations = 0;
-  sim->next_notice = 0;
-  sim->cancelled = false;
-  sim->misused = false;
+  sim->outcome.next_notice = 0;
+  sim->host.cancelled = false;
+  sim->host.misused = false;
 }
 
 // Reports why a step failed at first, and that all other attempts failed too.
@@ -683,14 +684,14 @@ NoliStatus noli_sim_step_sized(NoliSim* sim, NoliStepReport* report, size_t size
   noli_sim_report(sim, noli_seconds() - wall);
 done:
   status = noli_ranks_agree(sim->context, status);
-  sim->reported = status == NOLI_OK;
-  sim->failed = status != NOLI_OK && status != NOLI_CANCELLED;
+  sim->outcome.reported = status == NOLI_OK;
+  sim->outcome.failed = status != NOLI_OK && status != NOLI_CANCELLED;
   noli_sim_end_histories(sim);
   if (status != NOLI_OK) {
     noli_sim_report_failure(sim, status, noli_seconds() - wall);
   }
   if (report != NULL) {
-    noli_sized_give(report, size, &sim->report, sizeof sim->report);
+    noli_sized_give(report, size, &sim->outcome.report, sizeof sim->outcome.report);
   }
   return status;
 }

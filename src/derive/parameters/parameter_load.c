@@ -16,7 +16,8 @@ static NoliStatus map_gravity(NoliParameters* self, const NoliSim* sim, const No
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &sim->model->problem;
   for (int64_t i = 0; i < problem->n_vert; i++) {
-    NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_LOAD, 3 * i + component, problem->weight[i]));
+    NOLI_TRY(
+        noli_parameter_add(self, NOLI_INPUT_LOAD, 3 * i + component, problem->inertia.weight[i]));
   }
 done:
   return status;

@@ -319,8 +319,8 @@ NoliStatus noli_model_set_pairs(NoliModel* model, const NoliSimDef* def) {
   NoliContactPairs* pairs = &model->problem.contact.pairs;
   NoliBodyPairs* touch = &model->problem.contact.body_pairs;
   noli_pair_table_free(model->context, &pairs->number);
-  noli_free(model->context, (void*)(uintptr_t)pairs->law);
-  noli_free(model->context, (void*)(uintptr_t)touch->range);
+  noli_free(model->context, pairs->law);
+  noli_free(model->context, touch->range);
   pairs->number = number;
   pairs->law = laws.data;
   touch->range_number = &pairs->number;
@@ -800,9 +800,9 @@ void noli_model_destroy(NoliModel** owner) {
                    problem->inertia.drag,
                    problem->inertia.drag_vert,
                    problem->contact.half_spaces,
-                   (void*)(uintptr_t)problem->contact.body_pairs.self,
-                   (void*)(uintptr_t)problem->contact.pairs.law,
-                   (void*)(uintptr_t)problem->contact.body_pairs.range};
+                   problem->contact.body_pairs.self,
+                   problem->contact.pairs.law,
+                   problem->contact.body_pairs.range};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
     noli_free(context, owned[i]);
   }

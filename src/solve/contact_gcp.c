@@ -198,7 +198,7 @@ static NoliGcpFriction closed_friction_of(const NoliStage* stage, const Memory* 
                            .x_hat = stage->time.x_hat,
                            .eps_v = problem->friction.speed,
                            .h_v = stage->time.h_v,
-                           .basis_derivatives = problem->friction.basis_derivatives};
+                           .basis_derivatives = stage->friction.basis_derivatives};
 }
 
 // The ranges of both barriers are no inputs. `other`: the number that scales one of them.

@@ -209,7 +209,7 @@ static NoliImplicitSurfaceFriction friction_of(const NoliStage* stage, const Mem
                                        .x_hat = stage->time.x_hat,
                                        .eps_v = problem->friction.speed,
                                        .h_v = stage->time.h_v,
-                                       .basis_derivatives = problem->friction.basis_derivatives};
+                                       .basis_derivatives = stage->friction.basis_derivatives};
 }
 
 // The inputs of the barrier between sheets.

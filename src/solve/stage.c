@@ -112,7 +112,7 @@ NoliImplicitFriction noli_stage_implicit_friction(const NoliStage* stage,
                                 .x_hat = stage->time.x_hat,
                                 .eps_v = problem->friction.speed,
                                 .h_v = stage->time.h_v,
-                                .basis_derivatives = problem->friction.basis_derivatives};
+                                .basis_derivatives = stage->friction.basis_derivatives};
 }
 
 // Zero-initialized; NULL if the size is 0.
@@ -226,6 +226,7 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   stage->problem = problem;
   stage->n_threads = noli_context_threads(context);
   noli_friction_set_init(&stage->friction.set);
+  stage->friction.basis_derivatives = problem->friction.basis_derivatives;
   NOLI_TRY(allocate_vectors(stage));
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &stage->contact.broad_phase));
   stage->here = &stage->point[0];

@@ -165,9 +165,11 @@ typedef struct NoliStageContact {
 
 typedef struct NoliStageFriction {
   NoliFrictionSet set;
-  NoliFriction law;  // with the forces and bases of the set
-  int32_t iteration; // friction iterations after the first
-  bool lags_all;     // implicit friction is disabled while a solver uses lagged friction
+  NoliFriction law;       // with the forces and bases of the set
+  int32_t iteration;      // friction iterations after the first
+  bool lags_all;          // implicit friction is disabled while a solver uses lagged friction
+  bool basis_derivatives; // in the Jacobian of implicit friction: as the problem says, or always
+                          // while derivatives are wanted
 } NoliStageFriction;
 
 // The terms of the potential: those before `first_contact` are the same at every point.

@@ -215,7 +215,7 @@ NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part,
 
   // in a copy of the definition
   NOLI_TRY(noli_owned_definition_copy(sim->context, def, &definition));
-  NoliBodyDef* changed = (NoliBodyDef*)(uintptr_t)&definition.def->bodies[body];
+  NoliBodyDef* changed = &definition.bodies[body];
   NoliMaterialDef* to = part == NOLI_NULL_INDEX
                             ? &changed->material
                             : &((NoliPartDef*)(uintptr_t)&changed->parts[part])->material;
@@ -275,7 +275,8 @@ static void fix_scaled(NoliScaled* scaled, const NoliSceneSize* size) {
   *scaled = (NoliScaled){noli_resolve(*scaled, size), NOLI_ABSOLUTE};
 }
 
-void noli_sim_fix_lengths(const NoliSim* sim, NoliSimDef* def) {
+void noli_sim_fix_lengths(const NoliSim* sim, NoliOwnedDefinition* definition) {
+  NoliSimDef* def = definition->def;
   const NoliProblem* problem = &sim->model->problem;
   def->contact_distance = (NoliScaled){problem->contact.dhat, NOLI_ABSOLUTE};
   fix_scaled(&def->surface_radius, &problem->size);
@@ -284,11 +285,11 @@ void noli_sim_fix_lengths(const NoliSim* sim, NoliSimDef* def) {
   fix_scaled(&def->gcp.eps_target, &problem->size);
   fix_scaled(&def->gcp.length, &problem->size);
   for (int32_t i = 0; i < def->n_pairs; i++) {
-    fix_scaled(&((NoliPairDef*)(uintptr_t)def->pairs)[i].stribeck_speed, &problem->size);
-    fix_scaled(&((NoliPairDef*)(uintptr_t)def->pairs)[i].distance, &problem->size);
+    fix_scaled(&definition->pairs[i].stribeck_speed, &problem->size);
+    fix_scaled(&definition->pairs[i].distance, &problem->size);
   }
   for (int32_t i = 0; i < def->n_ties; i++) {
-    fix_scaled(&((NoliTieDef*)(uintptr_t)def->ties)[i].distance, &problem->size);
+    fix_scaled(&definition->ties[i].distance, &problem->size);
   }
 }
 
@@ -305,12 +306,12 @@ static void keep_tolerance(NoliSim* sim, double before) {
 
 // A model of moving bodies starts at their current positions, which become the initial positions of
 // its definition.
-static void start_here(const NoliSim* sim, NoliSimDef* def, const int32_t* old_body) {
-  for (int32_t b = 0; b < def->n_bodies; b++) {
+static void start_here(const NoliSim* sim, NoliOwnedDefinition* definition,
+                       const int32_t* old_body) {
+  for (int32_t b = 0; b < definition->def->n_bodies; b++) {
     int32_t old = old_body[b];
     if (old != NOLI_NULL_INDEX) {
-      NoliBodyDef* body = (NoliBodyDef*)(uintptr_t)&def->bodies[b];
-      body->x0 = &sim->state.x[3 * (int64_t)sim->model->vert_first[old]];
+      definition->bodies[b].x0 = &sim->state.x[3 * (int64_t)sim->model->vert_first[old]];
     }
   }
 }
@@ -319,20 +320,20 @@ static void start_here(const NoliSim* sim, NoliSimDef* def, const int32_t* old_b
 static NoliStatus rebuild_bodies(NoliSim* sim, NoliOwnedDefinition* definition,
                                  const NoliRenumbering* old) {
   NoliStatus status = NOLI_OK;
-  NoliSimDef* def = definition->def;
+  const NoliSimDef* def = definition->def;
   const double** x0 = NULL;
   NOLI_NEW(sim->context, x0, def->n_bodies);
   for (int32_t b = 0; b < def->n_bodies; b++) {
     x0[b] = def->bodies[b].x0;
   }
-  noli_sim_fix_lengths(sim, def);
-  start_here(sim, def, old->body);
+  noli_sim_fix_lengths(sim, definition);
+  start_here(sim, definition, old->body);
   double tolerance = sim->model->problem.solver.tolerance;
   NOLI_TRY(noli_sim_rebuild(sim, definition, old));
   keep_tolerance(sim, tolerance);
   sim->host.n_body_changes++;
   for (int32_t b = 0; b < sim->definition.def->n_bodies; b++) {
-    ((NoliBodyDef*)(uintptr_t)sim->definition.def->bodies)[b].x0 = x0[b];
+    sim->definition.bodies[b].x0 = x0[b];
   }
 done:
   noli_free(sim->context, x0);
@@ -354,7 +355,7 @@ NoliStatus noli_sim_add_body(NoliSim* sim, const NoliBodyDef* given, int32_t* in
   NOLI_TRY(noli_owned_definition_set_body(context, &definition, &body, n));
 
   // half-spaces are numbered after bodies
-  NoliPairDef* pairs = (NoliPairDef*)(uintptr_t)definition.def->pairs;
+  NoliPairDef* pairs = definition.pairs;
   for (int32_t i = 0; i < definition.def->n_pairs; i++) {
     pairs[i].a += pairs[i].a >= n ? 1 : 0;
     pairs[i].b += pairs[i].b >= n ? 1 : 0;
@@ -379,7 +380,7 @@ done:
 // for all) receives the former number of each remaining item.
 #define REMOVE_ITEMS(Type, list, member)                                                           \
   do {                                                                                             \
-    Type* items_ = (Type*)(uintptr_t)def->list;                                                    \
+    Type* items_ = definition.list;                                                                \
     int32_t n_ = 0;                                                                                \
     for (int32_t i_ = 0; i_ < def->n_##list; i_++) {                                               \
       if (items_[i_].member != body) {                                                             \
@@ -395,7 +396,7 @@ done:
 // The same for lists whose items refer to two bodies.
 #define REMOVE_TWOFOLD(Type, list, one, two)                                                       \
   do {                                                                                             \
-    Type* items_ = (Type*)(uintptr_t)def->list;                                                    \
+    Type* items_ = definition.list;                                                                \
     int32_t n_ = 0;                                                                                \
     for (int32_t i_ = 0; i_ < def->n_##list; i_++) {                                               \
       if (items_[i_].one != body && items_[i_].two != body) {                                      \
@@ -429,7 +430,7 @@ NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body) {
 
   // bodies
   NOLI_NEW(context, old_body, def->n_bodies);
-  NoliBodyDef* bodies = (NoliBodyDef*)(uintptr_t)def->bodies;
+  NoliBodyDef* bodies = definition.bodies;
   def->n_bodies--;
   for (int32_t b = 0; b < def->n_bodies; b++) {
     old_body[b] = b + (b >= body ? 1 : 0);

@@ -149,10 +149,10 @@ static NoliStatus apply_offset(NoliContext* context, const NoliParameter* def, c
   (void)context;
   NoliSimDef* source = definition->def;
   if (def->of < source->n_bodies) {
-    ((NoliBodyDef*)(uintptr_t)source->bodies)[def->of].contact_offset = *value;
+    definition->bodies[def->of].contact_offset = *value;
   } else {
     int32_t plane = def->of - source->n_bodies;
-    ((NoliHalfSpaceDef*)(uintptr_t)source->half_spaces)[plane].contact_offset = *value;
+    definition->half_spaces[plane].contact_offset = *value;
   }
   return NOLI_OK;
 }

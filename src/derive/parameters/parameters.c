@@ -372,7 +372,7 @@ bool noli_parameter_has_smooth_surfaces(const NoliModel* model) {
 }
 
 NoliBodyDef* noli_parameter_body(const NoliParameter* def, NoliOwnedDefinition* definition) {
-  return (NoliBodyDef*)(uintptr_t)&definition->def->bodies[def->of];
+  return &definition->bodies[def->of];
 }
 
 // ---- how inputs follow --------------------------------------------------------------------------
@@ -560,7 +560,7 @@ NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliP
     NOLI_TRY(parameters_take(self, sim, &defs[i], where, &self->def[i]));
   }
   NOLI_TRY(noli_owned_definition_copy(sim->context, sim->definition.def, &self->source));
-  noli_sim_fix_lengths(sim, self->source.def);
+  noli_sim_fix_lengths(sim, &self->source);
   NOLI_TRY(settle_proxies(self));
   self->size = sim->model->problem.size;
   NOLI_NEW_ZERO(sim->context, self->value, self->n);

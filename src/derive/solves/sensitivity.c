@@ -45,8 +45,7 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
   self->sim = sim;
   self->wanted = self->mixed.wanted = self->part_list.wanted = wanted;
   self->classes = classes;
-  self->basis_derivatives = sim->model->problem.friction.basis_derivatives;
-  sim->model->problem.friction.basis_derivatives = true;
+  sim->own_stage->friction.basis_derivatives = true;
   sim->own_stage->terms.obstacles_vary = moves_targets(self);
   NOLI_NEW_ZERO(sim->context, self->lambda, n);
   NOLI_NEW_ZERO(sim->context, self->product, n);
@@ -77,7 +76,8 @@ void noli_sensitivity_destroy(NoliSensitivity** owner) {
   if (self == NULL) {
     return;
   }
-  self->sim->model->problem.friction.basis_derivatives = self->basis_derivatives;
+  self->sim->own_stage->friction.basis_derivatives =
+      self->sim->model->problem.friction.basis_derivatives;
   self->sim->own_stage->terms.obstacles_vary = false;
   noli_mixed_list_clear(&self->mixed);
   noli_array_free(self->context, &self->mixed.blocks);

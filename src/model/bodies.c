@@ -707,8 +707,8 @@ NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef* def, bool divid
   NOLI_TRY(copy_positions(model, def, &proxies));
   NOLI_TRY(build_surface(model, def, &proxies));
   NOLI_TRY(set_offsets(model, def));
-  NOLI_TRY(noli_surface_find_flat(model->context, model->problem.surface, model->obstacle,
-                                  model->x0));
+  NOLI_TRY(
+      noli_surface_find_flat(model->context, model->problem.surface, model->obstacle, model->x0));
 done:
   free_proxies(model, &proxies);
   noli_free(model->context, rank);

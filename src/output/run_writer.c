@@ -232,8 +232,8 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
   const NoliFrameFormat* format = noli_frame_format_find(def->frame_format);
   NOLI_CHECK(context, format != NULL, NOLI_ERROR_ARGUMENT, "unknown frame format \"%s\"",
              def->frame_format);
-  NOLI_CHECK(context, def->probes != NULL || def->n_probes == 0,
-             NOLI_ERROR_ARGUMENT, "there are %d probes, but no array of them", (int)def->n_probes);
+  NOLI_CHECK(context, def->probes != NULL || def->n_probes == 0, NOLI_ERROR_ARGUMENT,
+             "there are %d probes, but no array of them", (int)def->n_probes);
   NOLI_CHECK(context, format->has_cells || def->n_fields == 0, NOLI_ERROR_ARGUMENT,
              "frames of the format \"%s\" have no fields; "
              "\"vtu\" has those of output.fields",

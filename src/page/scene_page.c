@@ -35,8 +35,8 @@ typedef struct Scenery {
   NOLI_ARRAY(int32_t) part;                        // (n) of each vertex
   NOLI_ARRAY(int32_t) number;                      // (n) within its body
   NOLI_ARRAY(int32_t) triangles, segments, points; // vertices of the page
-  float* model_away; // (vertices of the model x 3) where they start
-  int32_t* place;    // (vertices of the model) in the page, of the present part; or NOLI_NULL_INDEX
+  float* model_away;                               // (vertices of the model x 3) where they start
+  int32_t* place; // (vertices of the model) in the page, of the present part; or NOLI_NULL_INDEX
 } Scenery;
 
 // Directions away from what is near, of the vertices of the model where they start.
@@ -546,18 +546,17 @@ static NoliStatus write_content(NoliPageFile* file, const Scenery* scenery, cons
   NOLI_TRY(noli_scene_json(scene, &text));
   NOLI_TRY(noli_page_file_compressed(file, "file-scene.json", text, (int64_t)strlen(text)));
   NOLI_TRY(noli_page_file_end(
-      file,
-      json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[f,f,f], s:O, s:o, s:o, s:o, "
-                "s:[{s:i, s:f}], s:O, s:[], s:O, s:I, s:f}",
-                "name", noli_scene_name(scene), "version", noli_version(), "n_nodes",
-                (int)scenery->model->problem.n_vert, "n_vert", (int)n_vert, "n_triangles",
-                (int)(scenery->triangles.count / 3), "n_segments",
-                (int)(scenery->segments.count / 2), "n_points", (int)scenery->points.count,
-                "gravity", g[0], g[1], g[2], "bodies", scenery->parts, "floors",
-                noli_page_floors(scenery->def), "colours", noli_page_colours(), "fields",
-                noli_page_fields_json(&group.fields), "frames", "step", 0, "time", 0.0, "groups", groups, "histories", "findings",
-                scenery->findings, "n_defects", (json_int_t)n_defects, "duration",
-                noli_scene_duration(scene))));
+      file, json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[f,f,f], s:O, s:o, s:o, s:o, "
+                      "s:[{s:i, s:f}], s:O, s:[], s:O, s:I, s:f}",
+                      "name", noli_scene_name(scene), "version", noli_version(), "n_nodes",
+                      (int)scenery->model->problem.n_vert, "n_vert", (int)n_vert, "n_triangles",
+                      (int)(scenery->triangles.count / 3), "n_segments",
+                      (int)(scenery->segments.count / 2), "n_points", (int)scenery->points.count,
+                      "gravity", g[0], g[1], g[2], "bodies", scenery->parts, "floors",
+                      noli_page_floors(scenery->def), "colours", noli_page_colours(), "fields",
+                      noli_page_fields_json(&group.fields), "frames", "step", 0, "time", 0.0,
+                      "groups", groups, "histories", "findings", scenery->findings, "n_defects",
+                      (json_int_t)n_defects, "duration", noli_scene_duration(scene))));
 done:
   noli_page_group_free(file->context, &group);
   noli_scene_free_text(file->context, &text);

@@ -12,10 +12,10 @@ static int name_length(const char* function) {
 
 NoliStatus noli_sim_require_idle(const NoliSim* sim, const char* function, bool reads) {
   const NoliModel* model = sim->model;
-  const char* by = sim->context->n_logging > 0             ? "a log function"
-                   : model->n_calls > 0                    ? "a function that the simulation calls"
+  const char* by = sim->context->n_logging > 0         ? "a log function"
+                   : model->n_calls > 0                ? "a function that the simulation calls"
                    : !reads && model->n_objectives > 0 ? "an objective that is evaluated"
-                                                           : NULL;
+                                                       : NULL;
   return by == NULL ? NOLI_OK
                     : noli_fail(sim->context, NOLI_ERROR_ARGUMENT,
                                 "%.*s: was called by %s, which may not %s it; call it when the "

@@ -236,7 +236,8 @@ static void check_ground(NoliSim* sim, const NoliPairForce* pair, int32_t n_pair
   NoliWrench plain;
   double arm[3] = {-origin[0], -origin[1], -origin[2]};
   ASSERT_OK(noli_sim_wrench(sim, GROUND, NULL, &plain));
-  double moved = wrench[GROUND].normal_moment[0] - arm[1] * plain.normal[2] + arm[2] * plain.normal[1];
+  double moved =
+      wrench[GROUND].normal_moment[0] - arm[1] * plain.normal[2] + arm[2] * plain.normal[1];
   ASSERT_NEAR(plain.normal_moment[0], moved, 1e-9 * largest);
   ASSERT_STATUS(noli_sim_wrench(sim, GROUND + 1, NULL, &plain), NOLI_ERROR_ARGUMENT);
 }

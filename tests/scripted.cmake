@@ -25,6 +25,11 @@ endif()
 if(NOLI_PYTHON)
   noli_add_scripted_test(check_includes ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_includes.py
     ${PROJECT_SOURCE_DIR})
+  foreach(form format spelling tidy)
+    noli_add_scripted_test(lint_${form} ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/lint.py ${form} ${PROJECT_SOURCE_DIR}
+      --build ${PROJECT_BINARY_DIR})
+  endforeach()
+  noli_add_scripted_test(lint_staged sh ${CMAKE_CURRENT_SOURCE_DIR}/install/test_lint.sh ${PROJECT_SOURCE_DIR})
   noli_add_scripted_test(check_citations ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_citations.py
     ${PROJECT_SOURCE_DIR})
   noli_add_scripted_test(read_vtu ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/output/read_vtu.py)

@@ -14,12 +14,12 @@
 #include <string.h>
 
 static const NoliExchangeFormat* const formats[] = {
-    &noli_exchange_pc2,  //
-    &noli_exchange_glb,  //
-    &noli_exchange_usda, //
-    &noli_exchange_obj,  //
-    &noli_exchange_ply,  //
-    &noli_exchange_vtkhdf,
+    &noli_exchange_pc2,    //
+    &noli_exchange_glb,    //
+    &noli_exchange_usda,   //
+    &noli_exchange_obj,    //
+    &noli_exchange_ply,    //
+    &noli_exchange_vtkhdf, //
 };
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 

@@ -129,6 +129,13 @@ endif()
 if(NOLI_PYTHON)
   noli_add_scripted_test(pin_reference ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/validation/pin_reference.py)
 endif()
+# additions that docs/howto/add.md shows, linked with the objects of this build
+if(CMAKE_GENERATOR STREQUAL "Unix Makefiles" AND TARGET noli_program AND NOLI_PYTHON AND NOLI_SANITIZE STREQUAL "")
+  foreach(name law format)
+    noli_add_scripted_test(addition_${name} ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/install/test_additions.py
+      ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${name})
+  endforeach()
+endif()
 if(CMAKE_GENERATOR STREQUAL "Unix Makefiles")
   noli_add_scripted_test(setup sh ${CMAKE_CURRENT_SOURCE_DIR}/install/test_setup.sh ${CMAKE_COMMAND} ${PROJECT_SOURCE_DIR})
 endif()

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""The worked additions of docs/howto/add.md: each patch applies to the sources, compiles without warnings, and what it adds works.
+
+Only what a patch touches is compiled, in a copy, and linked with the objects of the build in place of the old ones: into libnoli,
+with which the program runs a scene, and into the tests of the module.
+
+usage: test_additions.py BUILD SOURCE NAME   (NAME.patch)
+"""
+import csv
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+SKIPPED = 77
+
+
+def fail(text):
+    sys.exit(f"FAILED: {text}")
+
+
+def run(command, folder, **more):
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, **more)
+    if result.returncode != 0:
+        fail(f"{' '.join(command) if isinstance(command, list) else command}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+class Tree:
+    """A copy of the files that a patch changes, and objects made of them."""
+
+    def __init__(self, build, source, name):
+        self.build, self.source, self.at = build, source, os.path.abspath(f"addition_{name}")
+        patch = os.path.join(source, "docs", "howto", "add", name + ".patch")
+        with open(patch, encoding="utf-8") as file:
+            names = re.findall(r"^\+\+\+ b/(\S+)", file.read(), re.M)
+        shutil.rmtree(self.at, ignore_errors=True)
+        for each in names:
+            os.makedirs(os.path.join(self.at, os.path.dirname(each)), exist_ok=True)
+            if os.path.exists(os.path.join(source, each)):
+                shutil.copy(os.path.join(source, each), os.path.join(self.at, each))
+        run(["patch", "--strip=1", "--quiet", "--input", patch], self.at)
+        with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
+            self.commands = {os.path.relpath(row["file"], source): row for row in json.load(file)}
+        self.objects = {each: self.compile(each) for each in names if each.endswith(".c") and each.startswith("src/")}
+
+    def compile(self, name):
+        """The object of a file, made as the build makes it, or one beside it where the file is new."""
+        beside = name if name in self.commands else next(c for c in self.commands if os.path.dirname(c) == os.path.dirname(name))
+        row = self.commands[beside]
+        made = os.path.join(self.at, name + ".o")
+        words = shlex.split(row["command"])
+        words = [made if before == "-o" else word for before, word in zip([""] + words, words)]
+        words = [word for word in words if word not in (row["file"], "-c")]
+        first = words.index(next(word for word in words if word.startswith("-I")))
+        own = [f"-I{self.at}/include", f"-I{self.at}/src"]
+        run([*words[:first], *own, *words[first:], "-Werror", "-c", os.path.join(self.at, name)], self.build)
+        return made
+
+    def link(self, target, folder, to):
+        """Links a target of the build again, with these objects in place of those of the same sources."""
+        with open(os.path.join(folder, "CMakeFiles", f"{target}.dir", "link.txt"), encoding="utf-8") as file:
+            words = shlex.split(file.read())
+        old = {f"CMakeFiles/noli_objects.dir/{name}.o" for name in self.objects}
+        words = [word for word in words if word not in old]
+        at = words.index("-o")
+        words[at + 1] = os.path.join(self.at, to)
+        run(words[:at] + list(self.objects.values()) + words[at:], folder)
+        return words[at + 1]
+
+    def program(self):
+        """Runs the program with a library that has the addition."""
+        library = self.link("noli", self.build, "libnoli.so")
+        os.symlink(library, os.path.join(self.at, os.readlink(os.path.join(self.build, "libnoli.so"))))
+        variables = {**os.environ, "LD_LIBRARY_PATH": self.at}
+        return lambda *words: run([os.path.join(self.build, "noli"), *words], self.at, env=variables)
+
+    def test(self, name):
+        """Runs a test of the build with the addition."""
+        program = self.link(name, os.path.join(self.build, "tests"), name)
+        work = os.path.join(self.at, "work")
+        os.makedirs(work, exist_ok=True)
+        said = subprocess.run([program], cwd=work, capture_output=True, text=True, check=False)
+        if said.returncode != 0:
+            fail(f"{name}\n{said.stdout}{said.stderr}")
+
+    def write(self, name, scene):
+        with open(os.path.join(self.at, name), "w", encoding="utf-8") as file:
+            json.dump(scene, file)
+
+
+BOX = {"name": "box", "mesh": {"box": {"size": [0.1, 0.1, 0.1], "cells": [2, 2, 2]}},
+        "material": {"law": "neo_hookean", "young": 1e5, "poisson": 0.3, "density": 1000}}
+
+
+def stretched(tree, noli, law, length):
+    """The elastic energy of a box of a law whose faces are moved apart by a length."""
+    name = f"{law}_{length:g}"
+    tree.write(name + ".json", {
+        "time": {"step": 1, "steps": 1, "integrator": "quasi_static"}, "gravity": [0, 0, 0],
+        "bodies": [{**BOX, "material": {**BOX["material"], "law": law}}],
+        "prescribed": [{"body": "box", "select": {"side": side}, "motion": {"displacement": [0, f"{far:g}*t", 0]}}
+                       for side, far in (("-y", 0.0), ("+y", length))]})
+    noli("run", name + ".json", "-o", name, "--force")
+    with open(os.path.join(tree.at, name, "steps.csv"), encoding="utf-8") as file:
+        return float(list(csv.DictReader(file))[-1]["elastic"])
+
+
+def check_law(tree):
+    """The derivatives of all laws, and a scene: as stiff as the neo-Hookean law at small strains, another law at
+    large ones."""
+    tree.test("test_material")
+    noli = tree.program()
+    for length, least, most in ((1e-5, 0.9999, 1.0001), (0.05, 1.01, 1.5)):
+        ratio = stretched(tree, noli, "quadratic_volume", length) / stretched(tree, noli, "neo_hookean", length)
+        print(f"moved apart by {length:g} m: {ratio:.6f} of the energy of neo_hookean")
+        if not least < ratio < most:
+            fail(f"want {least:g} to {most:g}")
+
+
+def check_format(tree):
+    """All vertices and triangles of the surface of a box, in every frame, and how far it has fallen."""
+    tree.test("test_exchange")
+    noli = tree.program()
+    tree.write("fall.json", {"time": {"step": 0.01, "steps": 2}, "bodies": [BOX]})
+    noli("run", "fall.json", "-o", "fall", "--force")
+    noli("convert", "fall", "fall_%04d.off")
+    heights = []
+    for frame in range(3):
+        with open(os.path.join(tree.at, f"fall_{frame:04d}.off"), encoding="utf-8") as file:
+            kind, n_vert, n_triangles, n_edges, *rest = file.read().split()
+        n_vert, n_triangles = int(n_vert), int(n_triangles)
+        if (kind, n_vert, n_triangles, n_edges) != ("OFF", 26, 48, "0") or len(rest) != 3 * n_vert + 4 * n_triangles:
+            fail(f"frame {frame}: {kind} {n_vert} {n_triangles} {n_edges} and {len(rest)} words")
+        heights.append(sum(map(float, rest[1:3 * n_vert:3])) / n_vert)
+        corners = [int(word) for word in rest[3 * n_vert:]]
+        if corners[::4] != [3] * n_triangles or sorted(set(corners[1::4] + corners[2::4] + corners[3::4])) != list(range(n_vert)):
+            fail(f"frame {frame}: {corners}")
+    # backward Euler: g dt^2, then 2 g dt^2 more
+    want = [9.81 * 1e-4 * n for n in (0, 1, 3)]
+    if any(abs(heights[0] - height - fallen) > 1e-7 for height, fallen in zip(heights, want)):
+        fail(f"heights {heights}, want a fall of {want}")
+
+
+CHECKS = {"law": check_law, "format": check_format}
+
+
+def main():
+    if len(sys.argv) != 4 or sys.argv[3] not in CHECKS:
+        print(__doc__, file=sys.stderr)
+        return 2
+    build, source, name = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
+    if not shutil.which("patch"):
+        print("skipped: patch is not installed")
+        return SKIPPED
+    CHECKS[name](Tree(build, source, name))
+    print(f"{name}: the addition works")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -17,23 +17,27 @@ typedef struct Start {
   bool sticks;   // the static coefficient is higher
 } Start;
 
-static const Start falling = {0.01, 0, 1, {1, 0, 0}};
+static const Start falling = {0.01, 0, 1, .speed = {1, 0, 0}};
 static const Start held_beam = {0.01, 0, 1, .held = true};
 static const Start pushed_beam = {0.01, 0, 1, .held = true, .forced = true};
-static const Start landing = {0.005, 0, 3e-3, {0, -1, 0}};
-static const Start thrown = {0.005, 0.3, 1.5e-3, {0.5, -0.2, 0}};
-static const Start sliding = {0.005, 0.3, 1.5e-3, {1, -0.1, 0}};
-static const Start sliding_stribeck = {0.005, 0.3, 1.5e-3, {1, -0.1, 0}, .sticks = true};
-static const Start sticking = {0.005, 0.8, 1.5e-3, {0.05, -0.1, 0}};
-static const Start stack = {0.005, 0.3, 1.5e-3, {0.5, -0.2, 0}, .second = true};
-static const Start flat_stack = {0.005, 0.3, 1.5e-3, {0.5, -0.2, 0}, true, .plane = true};
-static const Start edges = {0.005, 0, 1.5e-3, {0, -0.05, 0}, true, 0.1703};
-static const Start rubbing_edges = {0.005, 0.4, 1.5e-3, {0, -0.05, 0.1}, true, 0.1703};
-static const Start implicit_sliding = {0.005, 0.3, 1.5e-3, {1, -0.1, 0}, .implicit = true};
+static const Start landing = {0.005, 0, 3e-3, .speed = {0, -1, 0}};
+static const Start thrown = {0.005, 0.3, 1.5e-3, .speed = {0.5, -0.2, 0}};
+static const Start sliding = {0.005, 0.3, 1.5e-3, .speed = {1, -0.1, 0}};
+static const Start sliding_stribeck = {0.005, 0.3, 1.5e-3, .speed = {1, -0.1, 0}, .sticks = true};
+static const Start sticking = {0.005, 0.8, 1.5e-3, .speed = {0.05, -0.1, 0}};
+static const Start stack = {0.005, 0.3, 1.5e-3, .speed = {0.5, -0.2, 0}, .second = true};
+static const Start flat_stack = {0.005,          0.3,          1.5e-3, .speed = {0.5, -0.2, 0},
+                                 .second = true, .plane = true};
+static const Start edges = {0.005,          0, 1.5e-3, .speed = {0, -0.05, 0}, .second = true,
+                            .aside = 0.1703};
+static const Start rubbing_edges = {
+    0.005, 0.4, 1.5e-3, .speed = {0, -0.05, 0.1}, .second = true, .aside = 0.1703};
+static const Start implicit_sliding = {0.005, 0.3, 1.5e-3, .speed = {1, -0.1, 0}, .implicit = true};
 static const Start implicit_stack = {
-    0.005, 0.3, 1.5e-3, {0.5, -0.2, 0}, true, .implicit = true, .no_basis = true};
+    0.005,           0.3, 1.5e-3, .speed = {0.5, -0.2, 0}, .second = true, .implicit = true,
+    .no_basis = true};
 static const Start implicit_held_stack = {
-    0.005, 0.3, 1.5e-3, {0.5, -0.2, 0}, true, .implicit = true, .held = true};
+    0.005, 0.3, 1.5e-3, .speed = {0.5, -0.2, 0}, .second = true, .implicit = true, .held = true};
 
 typedef struct Case {
   const char* name;

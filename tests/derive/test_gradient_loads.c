@@ -229,7 +229,7 @@ static void viscous_loaded_beam(World* world) {
   world->body[0].material.prony = &prony;
 }
 
-static void springs(void** state) {
+static void stretched_springs(void** state) {
   (void)state;
   static const GradientCase cases[] = {
       {"springs, stiffness", sprung, NULL, 0.01, 8, OF("spring_stiffness", "spring 0"), 0.1, 1e-6},
@@ -502,7 +502,7 @@ static void shares_without_masses_are_refused(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(springs),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(stretched_springs),
                                      cmocka_unit_test(pressures),
                                      cmocka_unit_test(tractions_and_accelerations),
                                      cmocka_unit_test(regions),

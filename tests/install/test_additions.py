@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The worked additions of docs/howto/add.md: each patch applies to the sources, compiles without warnings, and what it adds works.
 
-Only what a patch touches is compiled, in a copy, and linked with the objects of the build in place of the old ones: into libnoli,
-with which the program runs a scene, and into the tests of the module.
+Only what a patch touches is compiled, in a copy, and linked with the archive of the build, in front of the old objects: into the
+program, which runs a scene, and into the test of the module.
 
 usage: test_additions.py BUILD SOURCE NAME   (NAME.patch)
 """
@@ -45,7 +45,9 @@ class Tree:
         run(["patch", "--strip=1", "--quiet", "--input", patch], self.at)
         with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
             self.commands = {os.path.relpath(row["file"], source): row for row in json.load(file)}
-        self.objects = {each: self.compile(each) for each in names if each.endswith(".c") and each.startswith("src/")}
+        made = {each: self.compile(each) for each in names if each.endswith(".c")}
+        self.objects = {each: made[each] for each in made if each.startswith("src/")}
+        self.test_objects = {each: made[each] for each in made if each.startswith("tests/")}
 
     def compile(self, name):
         """The object of a file, made as the build makes it, or one beside it where the file is new."""
@@ -60,32 +62,28 @@ class Tree:
         run([*words[:first], *own, *words[first:], "-Werror", "-c", os.path.join(self.at, name)], self.build)
         return made
 
-    def link(self, target, folder, to):
-        """Links a target of the build again, with these objects in place of those of the same sources."""
+    def link(self, target, folder):
+        """A program of the build with these objects in place of those of the same sources."""
         with open(os.path.join(folder, "CMakeFiles", f"{target}.dir", "link.txt"), encoding="utf-8") as file:
             words = shlex.split(file.read())
-        old = {f"CMakeFiles/noli_objects.dir/{name}.o" for name in self.objects}
-        words = [word for word in words if word not in old]
+        for name, made in self.test_objects.items():
+            own = f"CMakeFiles/{target}.dir/{os.path.relpath(name, 'tests')}.o"
+            words = [made if word == own else word for word in words]
         at = words.index("-o")
-        words[at + 1] = os.path.join(self.at, to)
+        words[at + 1] = os.path.join(self.at, target)
+        # what stands before an archive is not taken from it
         run(words[:at] + list(self.objects.values()) + words[at:], folder)
         return words[at + 1]
 
     def program(self):
-        """Runs the program with a library that has the addition."""
-        library = self.link("noli", self.build, "libnoli.so")
-        os.symlink(library, os.path.join(self.at, os.readlink(os.path.join(self.build, "libnoli.so"))))
-        variables = {**os.environ, "LD_LIBRARY_PATH": self.at}
-        return lambda *words: run([os.path.join(self.build, "noli"), *words], self.at, env=variables)
+        program = self.link("noli_program", os.path.join(self.build, "apps", "noli"))
+        return lambda *words: run([program, *words], self.at)
 
     def test(self, name):
         """Runs a test of the build with the addition."""
-        program = self.link(name, os.path.join(self.build, "tests"), name)
         work = os.path.join(self.at, "work")
         os.makedirs(work, exist_ok=True)
-        said = subprocess.run([program], cwd=work, capture_output=True, text=True, check=False)
-        if said.returncode != 0:
-            fail(f"{name}\n{said.stdout}{said.stderr}")
+        run([self.link(name, os.path.join(self.build, "tests"))], work)
 
     def write(self, name, scene):
         with open(os.path.join(self.at, name), "w", encoding="utf-8") as file:
@@ -140,8 +138,8 @@ def check_format(tree):
         if corners[::4] != [3] * n_triangles or sorted(set(corners[1::4] + corners[2::4] + corners[3::4])) != list(range(n_vert)):
             fail(f"frame {frame}: {corners}")
     # backward Euler: g dt^2, then 2 g dt^2 more
-    want = [9.81 * 1e-4 * n for n in (0, 1, 3)]
-    if any(abs(heights[0] - height - fallen) > 1e-7 for height, fallen in zip(heights, want)):
+    want = [9.80665 * 1e-4 * n for n in (0, 1, 3)]
+    if any(abs(heights[0] - height - fallen) > 1e-8 for height, fallen in zip(heights, want)):
         fail(f"heights {heights}, want a fall of {want}")
 
 

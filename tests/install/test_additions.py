@@ -8,6 +8,7 @@ usage: test_additions.py BUILD SOURCE NAME   (NAME.patch)
 """
 import csv
 import json
+import math
 import os
 import re
 import shlex
@@ -94,17 +95,20 @@ BOX = {"name": "box", "mesh": {"box": {"size": [0.1, 0.1, 0.1], "cells": [2, 2, 
         "material": {"law": "neo_hookean", "young": 1e5, "poisson": 0.3, "density": 1000}}
 
 
+def last_elastic(tree, noli, name, scene):
+    tree.write(name + ".json", scene)
+    noli("run", name + ".json", "-o", name, "--force")
+    with open(os.path.join(tree.at, name, "steps.csv"), encoding="utf-8") as file:
+        return float(list(csv.DictReader(file))[-1]["elastic"])
+
+
 def stretched(tree, noli, law, length):
     """The elastic energy of a box of a law whose faces are moved apart by a length."""
-    name = f"{law}_{length:g}"
-    tree.write(name + ".json", {
+    return last_elastic(tree, noli, f"{law}_{length:g}", {
         "time": {"step": 1, "steps": 1, "integrator": "quasi_static"}, "gravity": [0, 0, 0],
         "bodies": [{**BOX, "material": {**BOX["material"], "law": law}}],
         "prescribed": [{"body": "box", "select": {"side": side}, "motion": {"displacement": [0, f"{far:g}*t", 0]}}
                        for side, far in (("-y", 0.0), ("+y", length))]})
-    noli("run", name + ".json", "-o", name, "--force")
-    with open(os.path.join(tree.at, name, "steps.csv"), encoding="utf-8") as file:
-        return float(list(csv.DictReader(file))[-1]["elastic"])
 
 
 def check_law(tree):
@@ -143,7 +147,29 @@ def check_format(tree):
         fail(f"heights {heights}, want a fall of {want}")
 
 
-CHECKS = {"law": check_law, "format": check_format}
+def check_element(tree):
+    """A cable hangs with the tension of what is below, and does not resist where its ends come together."""
+    noli = tree.program()
+    n, radius, young, density, gravity = 10, 0.01, 1e6, 1000, 10
+    cable = {"name": "cable", "mesh": {"line": {"segments": n}}, "rod": {"radius": radius, "bending": 0},
+             "material": {"young": young, "density": density}}
+    held = {"body": "cable", "select": {"side": "-x"}, "motion": {"hold": True}}
+    area, cell = math.pi * radius ** 2, 1 / n
+    tension = [density * area * gravity * cell * (n - s - 0.5) for s in range(n)]
+    want = sum(0.5 * t * t * cell / (young * area) for t in tension)
+    got = last_elastic(tree, noli, "hangs", {"time": {"step": 0.05, "steps": 100}, "gravity": [gravity, 0, 0], "bodies": [cable],
+                                             "prescribed": [held]})
+    print(f"hangs: {got:.9g} J, want {want:.9g}")
+    if not abs(got - want) < 1e-4 * want:
+        fail("the tension is another one")
+    moved = {"body": "cable", "select": {"side": "+x"}, "motion": {"displacement": ["-t", 0, 0]}}
+    slack = last_elastic(tree, noli, "slack", {"time": {"step": 0.02, "steps": 5}, "gravity": [0, 0, 0], "bodies": [cable],
+                                               "prescribed": [held, moved]})
+    if slack != 0.0:
+        fail(f"a slack cable stores {slack} J")
+
+
+CHECKS = {"law": check_law, "format": check_format, "element": check_element}
 
 
 def main():

@@ -131,7 +131,7 @@ if(NOLI_PYTHON)
 endif()
 # additions that docs/howto/add.md shows, linked with the objects of this build
 if(CMAKE_GENERATOR STREQUAL "Unix Makefiles" AND TARGET noli_program AND NOLI_PYTHON AND NOLI_SANITIZE STREQUAL "")
-  foreach(name law format)
+  foreach(name law format element contact)
     noli_add_scripted_test(addition_${name} ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/install/test_additions.py
       ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${name})
   endforeach()

@@ -169,7 +169,24 @@ def check_element(tree):
         fail(f"a slack cable stores {slack} J")
 
 
-CHECKS = {"law": check_law, "format": check_format, "element": check_element}
+def check_contact(tree):
+    """A box rests on a cushion that is pressed in by its weight over the stiffness of its lower vertices."""
+    noli = tree.program()
+    stiffness, dhat = 1e3, 0.01
+    tree.write("rests.json", {"time": {"step": 0.02, "steps": 100}, "gravity": [0, -10, 0],
+                              "contact": {"model": "cushion", "distance": dhat, "stiffness": stiffness},
+                              "bodies": [{**BOX, "translate": [0, 0.055, 0]}], "half_spaces": [{"name": "floor"}],
+                              "output": {"probes": [{"name": "low", "body": "box", "select": {"side": "-y"}, "quantity": "position"}]}})
+    noli("run", "rests.json", "-o", "rests", "--force")
+    with open(os.path.join(tree.at, "rests", "probes.csv"), encoding="utf-8") as file:
+        height = float(list(csv.DictReader(file))[-1]["low_y"])
+    want = dhat - 1000 * 0.1 ** 3 * 10 / (9 * stiffness)
+    print(f"rests: lower face at {height:.9g} m, want {want:.9g}")
+    if not abs(height - want) < 1e-3 * dhat:
+        fail("it is at another height")
+
+
+CHECKS = {"law": check_law, "format": check_format, "element": check_element, "contact": check_contact}
 
 
 def main():

@@ -63,8 +63,9 @@ done:
 static NoliStatus require_function(const NoliSim* sim, unsigned wanted) {
   NoliStatus status = NOLI_OK;
   const NoliContactModel* contact = sim->model->problem.contact;
-  const char* defect =
-      contact->slopes_defect != NULL ? contact->slopes_defect(sim->stage, wanted) : NULL;
+  const char* defect = contact->derivatives->defect != NULL
+                           ? contact->derivatives->defect(sim->stage, wanted)
+                           : NULL;
   NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT, "derivatives: step %lld: %s",
              (long long)*sim->state.step + 1, defect);
 done:
@@ -157,7 +158,7 @@ NoliStatus noli_sensitivity_polish(NoliSensitivity* self, double tolerance) {
   NoliStage* stage = sim->stage;
   double scale, residual;
   NOLI_TRY(require_fixed_stiffness(sim));
-  if (stage->problem->contact->slopes_defect != NULL) {
+  if (stage->problem->contact->derivatives->defect != NULL) {
     // contacts that follow from the positions alone
     NOLI_TRY(noli_stage_find_contacts(stage));
     noli_stage_list_terms(stage);

@@ -77,14 +77,24 @@ class Tree:
         return words[at + 1]
 
     def program(self):
-        program = self.link("noli_program", os.path.join(self.build, "apps", "noli"))
-        return lambda *words: run([program, *words], self.at)
+        self.noli = self.link("noli_program", os.path.join(self.build, "apps", "noli"))
+        return lambda *words: run([self.noli, *words], self.at)
 
     def test(self, name):
         """Runs a test of the build with the addition."""
         work = os.path.join(self.at, "work")
         os.makedirs(work, exist_ok=True)
         run([self.link(name, os.path.join(self.build, "tests"))], work)
+
+    def refuses(self, scene, words):
+        """Whether a search that needs derivatives of a scene is refused with these words."""
+        self.write("searched.json", {**scene, "design": {
+            "variables": [{"parameter": "gravity", "lower": [-20, -20, -20], "upper": [20, 20, 20]}],
+            "objective": [{"quantity": "centre", "body": scene["bodies"][0]["name"]}]}})
+        result = subprocess.run([self.noli, "design", "searched.json", "-o", "searched", "--force"], cwd=self.at, capture_output=True,
+                                text=True, check=False)
+        if result.returncode != 2 or words not in result.stderr:
+            fail(f"a search says {result.returncode}, {result.stderr}")
 
     def write(self, name, scene):
         with open(os.path.join(self.at, name), "w", encoding="utf-8") as file:
@@ -157,8 +167,8 @@ def check_element(tree):
     area, cell = math.pi * radius ** 2, 1 / n
     tension = [density * area * gravity * cell * (n - s - 0.5) for s in range(n)]
     want = sum(0.5 * t * t * cell / (young * area) for t in tension)
-    got = last_elastic(tree, noli, "hangs", {"time": {"step": 0.05, "steps": 100}, "gravity": [gravity, 0, 0], "bodies": [cable],
-                                             "prescribed": [held]})
+    scene = {"time": {"step": 0.05, "steps": 100}, "gravity": [gravity, 0, 0], "bodies": [cable], "prescribed": [held]}
+    got = last_elastic(tree, noli, "hangs", scene)
     print(f"hangs: {got:.9g} J, want {want:.9g}")
     if not abs(got - want) < 1e-4 * want:
         fail("the tension is another one")
@@ -167,16 +177,18 @@ def check_element(tree):
                                                "prescribed": [held, moved]})
     if slack != 0.0:
         fail(f"a slack cable stores {slack} J")
+    tree.refuses(scene, 'elements of the type "cables" have none')
 
 
 def check_contact(tree):
     """A box rests on a cushion that is pressed in by its weight over the stiffness of its lower vertices."""
     noli = tree.program()
     stiffness, dhat = 1e3, 0.01
-    tree.write("rests.json", {"time": {"step": 0.02, "steps": 100}, "gravity": [0, -10, 0],
-                              "contact": {"model": "cushion", "distance": dhat, "stiffness": stiffness},
-                              "bodies": [{**BOX, "translate": [0, 0.055, 0]}], "half_spaces": [{"name": "floor"}],
-                              "output": {"probes": [{"name": "low", "body": "box", "select": {"side": "-y"}, "quantity": "position"}]}})
+    scene = {"time": {"step": 0.02, "steps": 100}, "gravity": [0, -10, 0],
+             "contact": {"model": "cushion", "distance": dhat, "stiffness": stiffness},
+             "bodies": [{**BOX, "translate": [0, 0.055, 0]}], "half_spaces": [{"name": "floor"}],
+             "output": {"probes": [{"name": "low", "body": "box", "select": {"side": "-y"}, "quantity": "position"}]}}
+    tree.write("rests.json", scene)
     noli("run", "rests.json", "-o", "rests", "--force")
     with open(os.path.join(tree.at, "rests", "probes.csv"), encoding="utf-8") as file:
         height = float(list(csv.DictReader(file))[-1]["low_y"])
@@ -184,6 +196,7 @@ def check_contact(tree):
     print(f"rests: lower face at {height:.9g} m, want {want:.9g}")
     if not abs(height - want) < 1e-3 * dhat:
         fail("it is at another height")
+    tree.refuses(scene, 'the contact model "cushion" has none')
 
 
 CHECKS = {"law": check_law, "format": check_format, "element": check_element, "contact": check_contact}

@@ -427,7 +427,7 @@ static NoliStatus add_region(const NoliSceneSource* source, const NoliSceneNode*
   NOLI_TRY(mark_region(source, node, shape, marker));
   NoliSceneNode surface_only = noli_scene_member(node, "surface_only");
   if (noli_scene_true(&surface_only) && marker->surface == NULL) {
-    NOLI_TRY(find_surface(source->context, shape->kind == NOLI_BODY_PLANE_STRAIN, marker));
+    NOLI_TRY(find_surface(source->context, shape->kind == &noli_body_plane_strain, marker));
   }
   for (int32_t v = 0; v < marker->n_node; v++) {
     bool found = marker->in_region[v] && (!noli_scene_true(&surface_only) || marker->surface[v]);
@@ -687,7 +687,7 @@ NoliStatus noli_scene_select_elements(const NoliSceneSource* source, const NoliS
   NoliStatus status = NOLI_OK;
   NoliContext* context = source->context;
   Marker marker = {0};
-  NoliBodyCells cells = noli_body_cells(shape->kind, mesh);
+  NoliBodyCells cells = shape->kind->cells(mesh);
   bool is_list = json_is_array(selection->value);
   *n_element = 0;
   NOLI_TRY(mark_centres(context, &cells, mesh, &marker));

@@ -35,7 +35,7 @@ NoliStatus noli_auditor_check_masses(NoliAuditor* auditor) {
     const NoliBlock* block = noli_problem_block(&model->problem, b);
     bool plain = block != NULL && block->type->affine &&
                  model->follower_first[b] == model->follower_first[b + 1] &&
-                 noli_body_kind(&def->bodies[b]) == NOLI_BODY_SOLID;
+                 noli_body_kind(&def->bodies[b]) == &noli_body_solid;
     for (int32_t t = model->tet_first[b]; plain && t < model->tet_first[b + 1]; t++) {
       of_volume += block->density[model->problem.range[b].begin + t - model->tet_first[b]] *
                    audit_totals_rest_volume(model->problem.X, &model->tet[4 * (int64_t)t]);

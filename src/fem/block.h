@@ -76,10 +76,12 @@ typedef struct NoliBlock {
   double angle_radius;      // m
   bool elliptic;            // sections of rods with angles are
   int64_t n_history;        // doubles of the history of the elements: frames, or histories of laws
-  double* history;    // (n_history) the current one, in the state; else that of the rest shape
-  NoliHistories laws; // of materials with history, in `history` or `begun`
-  double* begun;      // (n_history) as the current stage sees them
-  NoliProny* prony;   // (n_prony) those in `laws`
+  double* history;        // (n_history) the current one, in the state; else that of the rest shape
+  NoliHistories laws;     // of materials with history, in `history` or `begun`
+  double* begun;          // (n_history) as the current stage sees them
+  int64_t* history_first; // (n_element + 1) that of `laws`
+  const NoliProny** of_element; // (n_element) that of `laws`
+  NoliProny* prony;             // (n_prony) those in `laws`
   int32_t n_prony;
   int64_t prony_room;
   bool* mine; // (n_element) those that this rank evaluates; NULL: it is alone, the block is

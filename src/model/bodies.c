@@ -174,7 +174,7 @@ done:
 static NoliStatus share_out(NoliModel* model, const NoliSimDef* def, bool divide, int32_t* rank) {
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
-  problem->in_parts = divide;
+  problem->ranks.in_parts = divide;
   if (!divide) {
     noli_rank_parts_in_order(model, rank);
     return NOLI_OK;

@@ -16,17 +16,19 @@ static NoliStatus barrier_update(NoliStage* stage, NoliPoint* at) {
   const NoliSurface surface = noli_stage_surface(stage);
   NoliBarrierMemory* memory = at->contact;
   return noli_contact_set_build(&memory->contacts, stage->context, &surface, problem->X,
-                                &at->candidates, problem->half_spaces, problem->n_half_spaces,
-                                &problem->pairs, at->x, problem->dhat, stage->n_threads);
+                                &at->candidates, problem->contact.half_spaces,
+                                problem->contact.n_half_spaces, &problem->contact.pairs, at->x,
+                                problem->contact.dhat, stage->n_threads);
 }
 
 static void list_terms(const NoliStage* stage, const NoliPoint* at,
                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   NoliBarrierMemory* memory = at->contact;
-  memory->barrier = (NoliBarrier){.set = &memory->contacts,
-                                  .half_spaces = stage->problem->half_spaces,
-                                  .dhat_sqr = stage->problem->dhat * stage->problem->dhat,
-                                  .kappa = stage->kappa};
+  memory->barrier =
+      (NoliBarrier){.set = &memory->contacts,
+                    .half_spaces = stage->problem->contact.half_spaces,
+                    .dhat_sqr = stage->problem->contact.dhat * stage->problem->contact.dhat,
+                    .kappa = stage->contact.kappa};
   terms[0] = noli_barrier_term(&memory->barrier);
   terms[1] = noli_half_space_barrier_term(&memory->barrier);
 }
@@ -55,8 +57,9 @@ static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForc
 static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
   const NoliProblem* problem = stage->problem;
   const NoliBarrierMemory* here = stage->here->contact;
-  return noli_friction_set_build(set, stage->context, &here->contacts, problem->half_spaces,
-                                 &problem->pairs, stage->here->x, stage->kappa, problem->dhat);
+  return noli_friction_set_build(set, stage->context, &here->contacts, problem->contact.half_spaces,
+                                 &problem->contact.pairs, stage->here->x, stage->contact.kappa,
+                                 problem->contact.dhat);
 }
 
 static void barrier_list_friction(const NoliStage* stage, const NoliPoint* at,
@@ -82,13 +85,14 @@ static NoliStatus friction_pair_forces(const NoliStage* stage, double scale,
 }
 
 static double barrier_reach(const NoliStage* stage) {
-  return stage->problem->dhat * noli_body_pairs_largest_range(&stage->problem->body_pairs);
+  return stage->problem->contact.dhat *
+         noli_body_pairs_largest_range(&stage->problem->contact.body_pairs);
 }
 
 // Bounds of kappa. The contact distance may differ between time steps (step/fallback.h).
 static NoliStiffness bounds(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  return noli_stiffness(problem->mean_mass, problem->size.d, problem->dhat);
+  return noli_stiffness(problem->inertia.mean_mass, problem->size.d, problem->contact.dhat);
 }
 
 static NoliStatus barrier_begin_stiffness(NoliStage* stage) {
@@ -100,7 +104,7 @@ static NoliStatus adapt_stiffness(const NoliStage* stage, double alpha, double* 
   // after an accepted step the trial point is the previous one
   const NoliStiffness stiffness = bounds(stage);
   const NoliBarrierMemory *before = stage->trial->contact, *here = stage->here->contact;
-  return noli_stiffness_update(&stiffness, stage->context, stage->kappa, &before->contacts,
+  return noli_stiffness_update(&stiffness, stage->context, stage->contact.kappa, &before->contacts,
                                &here->contacts, alpha, kappa);
 }
 

@@ -13,17 +13,19 @@
 
 static NoliStatus gcp_create(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  const NoliGcpProblem* geometric = &problem->gcp;
-  NoliGcpStage* self = stage->contact;
-  self->stiffness = noli_gcp_stiffness(problem->mean_mass, problem->size.d,
+  const NoliGcpProblem* geometric = &problem->contact.gcp;
+  NoliGcpStage* self = stage->contact.data;
+  self->stiffness = noli_gcp_stiffness(problem->inertia.mean_mass, problem->size.d,
                                        geometric->model.parameters.eps_target, geometric->weight,
                                        geometric->model.space);
   // both are equally stiff, each in its own units
-  NoliStiffness barrier = noli_stiffness(problem->mean_mass, problem->size.d, problem->dhat);
+  NoliStiffness barrier =
+      noli_stiffness(problem->inertia.mean_mass, problem->size.d, problem->contact.dhat);
   self->open_ratio = barrier.min / self->stiffness.min;
   if (geometric->inner > 0.0) {
-    self->inner_ratio = noli_stiffness(problem->mean_mass, problem->size.d, geometric->inner).min /
-                        self->stiffness.min;
+    self->inner_ratio =
+        noli_stiffness(problem->inertia.mean_mass, problem->size.d, geometric->inner).min /
+        self->stiffness.min;
   }
   return NOLI_OK;
 }
@@ -50,23 +52,24 @@ static void free_memory(NoliContext* context, void* at) {
 }
 
 static double gcp_reach(const NoliStage* stage) {
-  const NoliGcpProblem* geometric = &stage->problem->gcp;
+  const NoliGcpProblem* geometric = &stage->problem->contact.gcp;
   double eps = fmax(geometric->model.max_eps, geometric->inner);
-  return geometric->has_open || eps == 0.0 ? fmax(eps, stage->problem->dhat) : eps;
+  return geometric->has_open || eps == 0.0 ? fmax(eps, stage->problem->contact.dhat) : eps;
 }
 
 // The pairs of one body that has the inner barrier.
 static NoliStatus update_inside(NoliStage* stage, const NoliPoint* at) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  NoliGcpStage* self = stage->contact;
+  NoliGcpStage* self = stage->contact.data;
   NoliGcpMemory* memory = at->contact;
-  if (problem->gcp.inner > 0.0) {
-    NOLI_TRY(noli_gcp_inner_candidates(stage->context, problem->surface, problem->gcp.inside,
-                                       &at->candidates, &self->inside));
+  if (problem->contact.gcp.inner > 0.0) {
+    NOLI_TRY(noli_gcp_inner_candidates(stage->context, problem->surface,
+                                       problem->contact.gcp.inside, &at->candidates,
+                                       &self->inside));
     NOLI_TRY(noli_contact_set_build(&memory->inside, stage->context, problem->surface, problem->X,
-                                    &self->inside, NULL, 0, &problem->pairs, at->x,
-                                    problem->gcp.inner, stage->n_threads));
+                                    &self->inside, NULL, 0, &problem->contact.pairs, at->x,
+                                    problem->contact.gcp.inner, stage->n_threads));
   }
 done:
   return status;
@@ -76,8 +79,8 @@ done:
 static NoliStatus gcp_update(NoliStage* stage, NoliPoint* at) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  const NoliGcpProblem* geometric = &problem->gcp;
-  NoliGcpStage* self = stage->contact;
+  const NoliGcpProblem* geometric = &problem->contact.gcp;
+  NoliGcpStage* self = stage->contact.data;
   NoliGcpMemory* memory = at->contact;
   const NoliCandidates* candidates = &at->candidates;
   NOLI_TRY(update_inside(stage, at));
@@ -86,8 +89,8 @@ static NoliStatus gcp_update(NoliStage* stage, NoliPoint* at) {
     NOLI_TRY(noli_gcp_split_candidates(stage->context, problem->surface, geometric->rings,
                                        candidates, &self->closed, &self->open));
     NOLI_TRY(noli_contact_set_build(&memory->open, stage->context, &surface, problem->X,
-                                    &self->open, NULL, 0, &problem->pairs, at->x, problem->dhat,
-                                    stage->n_threads));
+                                    &self->open, NULL, 0, &problem->contact.pairs, at->x,
+                                    problem->contact.dhat, stage->n_threads));
     candidates = &self->closed;
   }
   NOLI_TRY(noli_gcp_set_build(&memory->closed, stage->context, &geometric->model, candidates, at->x,
@@ -99,16 +102,16 @@ done:
 static void list_terms(const NoliStage* stage, const NoliPoint* at,
                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   const NoliProblem* problem = stage->problem;
-  const NoliGcpStage* self = stage->contact;
+  const NoliGcpStage* self = stage->contact.data;
   NoliGcpMemory* memory = at->contact;
   memory->barrier = (NoliBarrier){.set = &memory->open,
-                                  .dhat_sqr = problem->dhat * problem->dhat,
-                                  .kappa = stage->kappa * self->open_ratio};
-  memory->potential =
-      (NoliGcp){.model = &problem->gcp.model, .set = &memory->closed, .scale = stage->kappa};
+                                  .dhat_sqr = problem->contact.dhat * problem->contact.dhat,
+                                  .kappa = stage->contact.kappa * self->open_ratio};
+  memory->potential = (NoliGcp){
+      .model = &problem->contact.gcp.model, .set = &memory->closed, .scale = stage->contact.kappa};
   memory->inner = (NoliBarrier){.set = &memory->inside,
-                                .dhat_sqr = problem->gcp.inner * problem->gcp.inner,
-                                .kappa = stage->kappa * self->inner_ratio};
+                                .dhat_sqr = problem->contact.gcp.inner * problem->contact.gcp.inner,
+                                .kappa = stage->contact.kappa * self->inner_ratio};
   terms[0] = noli_barrier_term(&memory->barrier);
   terms[1] = noli_gcp_term(&memory->potential);
   terms[2] = noli_barrier_term(&memory->inner);
@@ -140,8 +143,9 @@ static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForc
   const double* x = stage->here->x;
   NOLI_TRY(noli_contact_pair_forces(&here->barrier, stage->context, x, scale, pairs));
   NOLI_TRY(noli_contact_pair_forces(&here->inner, stage->context, x, scale, pairs));
-  NOLI_TRY(noli_gcp_pair_forces(&here->potential, stage->context, stage->problem->pairs.n_body, x,
-                                scale, stage->n_threads, pairs));
+  NOLI_TRY(noli_gcp_pair_forces(&here->potential, stage->context,
+                                stage->problem->contact.pairs.n_body, x, scale, stage->n_threads,
+                                pairs));
 done:
   return status;
 }
@@ -151,9 +155,9 @@ static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
   const NoliProblem* problem = stage->problem;
   const NoliGcpMemory* here = stage->here->contact;
   const double* x = stage->here->x;
-  NOLI_TRY(noli_friction_set_build(set, stage->context, &here->open, NULL, &problem->pairs, x,
-                                   here->barrier.kappa, problem->dhat));
-  NOLI_TRY(noli_gcp_friction(&here->potential, stage->context, &problem->pairs, x, set));
+  NOLI_TRY(noli_friction_set_build(set, stage->context, &here->open, NULL, &problem->contact.pairs,
+                                   x, here->barrier.kappa, problem->contact.dhat));
+  NOLI_TRY(noli_gcp_friction(&here->potential, stage->context, &problem->contact.pairs, x, set));
 done:
   return status;
 }
@@ -187,7 +191,7 @@ done:
 }
 
 static NoliStatus gcp_begin_stiffness(NoliStage* stage) {
-  const NoliGcpStage* self = stage->contact;
+  const NoliGcpStage* self = stage->contact.data;
   return noli_stage_kappa_from_forces(stage, &self->stiffness);
 }
 
@@ -197,8 +201,8 @@ static NoliStatus adapt_barrier(const NoliStage* stage, double dhat, double rati
                                 double alpha, double* kappa) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  NoliStiffness barrier = noli_stiffness(problem->mean_mass, problem->size.d, dhat);
-  double now = stage->kappa * ratio, next;
+  NoliStiffness barrier = noli_stiffness(problem->inertia.mean_mass, problem->size.d, dhat);
+  double now = stage->contact.kappa * ratio, next;
   NOLI_TRY(noli_stiffness_update(&barrier, stage->context, now, before, after, alpha, &next));
   *kappa = next > now ? fmax(*kappa, next / ratio) : *kappa;
 done:
@@ -208,15 +212,15 @@ done:
 static NoliStatus adapt_stiffness(const NoliStage* stage, double alpha, double* kappa) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  const NoliGcpProblem* geometric = &problem->gcp;
-  const NoliGcpStage* self = stage->contact;
+  const NoliGcpProblem* geometric = &problem->contact.gcp;
+  const NoliGcpStage* self = stage->contact.data;
   // after an accepted step the trial point is the previous one
   const NoliGcpMemory *before = stage->trial->contact, *here = stage->here->contact;
-  *kappa = noli_gcp_stiffness_update(&self->stiffness, stage->kappa, &geometric->model,
+  *kappa = noli_gcp_stiffness_update(&self->stiffness, stage->contact.kappa, &geometric->model,
                                      &before->closed, &here->closed, stage->here->x, alpha);
   if (geometric->has_open) {
-    NOLI_TRY(adapt_barrier(stage, problem->dhat, self->open_ratio, &before->open, &here->open,
-                           alpha, kappa));
+    NOLI_TRY(adapt_barrier(stage, problem->contact.dhat, self->open_ratio, &before->open,
+                           &here->open, alpha, kappa));
   }
   if (geometric->inner > 0.0) {
     NOLI_TRY(adapt_barrier(stage, geometric->inner, self->inner_ratio, &before->inside,

@@ -2,7 +2,7 @@
 //
 // Open sheets have no inside into which a penalty could let them slip and out of which it could
 // push them again. Where they meet themselves or each other, collision detection bounds the steps,
-// and a barrier of [Li2020] with the short range problem->sheet_gap acts on all that it may stop:
+// and a barrier of [Li2020] with the short range problem->sheets.gap acts on all that it may stop:
 // edges, rims and folds, which the penalty does not see. It is as stiff at half its range as the
 // penalty at its surface, at least as the barrier of "ipc" at first.
 //
@@ -30,17 +30,18 @@ static double barrier_curvature(void) {
 
 static NoliStatus implicit_surface_create(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  NoliImplicitSurfaceStage* self = stage->contact;
-  double gap = problem->sheet_gap;
+  NoliImplicitSurfaceStage* self = stage->contact.data;
+  double gap = problem->sheets.gap;
   if (gap > 0.0) {
-    self->barrier_kappa = noli_stiffness(problem->mean_mass, problem->size.d, gap).min;
+    self->barrier_kappa = noli_stiffness(problem->inertia.mean_mass, problem->size.d, gap).min;
     self->barrier_ratio =
-        noli_penalty(0.0, problem->dhat, 1.0).second / (barrier_curvature() * gap * gap);
+        noli_penalty(0.0, problem->contact.dhat, 1.0).second / (barrier_curvature() * gap * gap);
   }
-  return noli_implicit_surface_search_create(stage->context, problem->surface, problem->X,
-                                             problem->still, problem->sheet, problem->half_spaces,
-                                             problem->n_half_spaces, &problem->pairs,
-                                             problem->surface_radius, problem->dhat, &self->search);
+  return noli_implicit_surface_search_create(
+      stage->context, problem->surface, problem->X, problem->contact.still,
+      problem->sheets.is_sheet, problem->contact.half_spaces, problem->contact.n_half_spaces,
+      &problem->contact.pairs, problem->contact.surface_radius, problem->contact.dhat,
+      &self->search);
 }
 
 static void implicit_surface_destroy(NoliContext* context, void* memory) {
@@ -62,10 +63,10 @@ static void free_memory(NoliContext* context, void* at) {
 static NoliStatus update_sheets(const NoliStage* stage, const NoliPoint* at,
                                 NoliImplicitSurfaceMemory* memory) {
   const NoliProblem* problem = stage->problem;
-  return problem->sheet_gap > 0.0
+  return problem->sheets.gap > 0.0
              ? noli_contact_set_build(&memory->sheets, stage->context, problem->surface, problem->X,
-                                      &at->candidates, NULL, 0, &problem->pairs, at->x,
-                                      problem->sheet_gap, stage->n_threads)
+                                      &at->candidates, NULL, 0, &problem->contact.pairs, at->x,
+                                      problem->sheets.gap, stage->n_threads)
              : NOLI_OK;
 }
 
@@ -73,11 +74,11 @@ static NoliStatus update_sheets(const NoliStage* stage, const NoliPoint* at,
 // the trial point; `others`: also adds contacts with other triangles.
 static NoliStatus keep(NoliStage* stage, const NoliPoint* at, bool others) {
   NoliStatus status = NOLI_OK;
-  const NoliImplicitSurfaceStage* self = stage->contact;
+  const NoliImplicitSurfaceStage* self = stage->contact.data;
   NoliImplicitSurfaceMemory *kept = stage->trial->contact, *here = stage->here->contact;
   NOLI_TRY(noli_implicit_surface_contacts_keep(
-      &kept->contacts, stage->context, self->search, at->x, stage->problem->dhat, &here->contacts,
-      others, noli_stage_moves_obstacles(stage), stage->n_threads));
+      &kept->contacts, stage->context, self->search, at->x, stage->problem->contact.dhat,
+      &here->contacts, others, noli_stage_moves_obstacles(stage), stage->n_threads));
   NOLI_TRY(update_sheets(stage, at, kept));
 done:
   return status;
@@ -85,14 +86,14 @@ done:
 
 static NoliStatus implicit_surface_update(NoliStage* stage, NoliPoint* at) {
   NoliStatus status = NOLI_OK;
-  NoliImplicitSurfaceStage* self = stage->contact;
+  NoliImplicitSurfaceStage* self = stage->contact.data;
   NoliImplicitSurfaceMemory* memory = at->contact;
   self->keeps_triangles = self->keeps_triangles && at == stage->trial;
   if (self->keeps_triangles) {
     return keep(stage, at, false);
   }
   NOLI_TRY(noli_implicit_surface_contacts_build(
-      &memory->contacts, stage->context, self->search, at->x, stage->problem->dhat,
+      &memory->contacts, stage->context, self->search, at->x, stage->problem->contact.dhat,
       noli_stage_moves_obstacles(stage), stage->n_threads));
   NOLI_TRY(update_sheets(stage, at, memory));
 done:
@@ -101,7 +102,7 @@ done:
 
 static NoliStatus smooth(NoliStage* stage, bool jumps, bool* joined) {
   NoliStatus status = NOLI_OK;
-  NoliImplicitSurfaceStage* self = stage->contact;
+  NoliImplicitSurfaceStage* self = stage->contact.data;
   self->keeps_triangles = self->keeps_triangles || jumps;
   if (self->keeps_triangles) {
     NOLI_TRY(keep(stage, stage->here, true));
@@ -118,19 +119,19 @@ done:
 
 static void list_terms(const NoliStage* stage, const NoliPoint* at,
                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
-  const NoliImplicitSurfaceStage* self = stage->contact;
+  const NoliImplicitSurfaceStage* self = stage->contact.data;
   NoliImplicitSurfaceMemory* memory = at->contact;
   memory->penalty = (NoliImplicitSurfacePenalty){.set = &memory->contacts,
                                                  .search = self->search,
-                                                 .delta = stage->problem->dhat,
-                                                 .kappa = stage->kappa};
+                                                 .delta = stage->problem->contact.dhat,
+                                                 .kappa = stage->contact.kappa};
   terms[0] = noli_implicit_surface_penalty_term(&memory->penalty);
-  if (stage->problem->sheet_gap > 0.0) {
-    double gap = stage->problem->sheet_gap;
-    memory->barrier =
-        (NoliBarrier){.set = &memory->sheets,
-                      .dhat_sqr = gap * gap,
-                      .kappa = fmax(self->barrier_kappa, stage->kappa * self->barrier_ratio)};
+  if (stage->problem->sheets.gap > 0.0) {
+    double gap = stage->problem->sheets.gap;
+    memory->barrier = (NoliBarrier){
+        .set = &memory->sheets,
+        .dhat_sqr = gap * gap,
+        .kappa = fmax(self->barrier_kappa, stage->contact.kappa * self->barrier_ratio)};
     terms[1] = noli_barrier_term(&memory->barrier);
   }
 }
@@ -163,13 +164,13 @@ done:
 
 static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
   NoliStatus status = NOLI_OK;
-  const NoliContactPairs* pairs = &stage->problem->pairs;
+  const NoliContactPairs* pairs = &stage->problem->contact.pairs;
   const NoliImplicitSurfaceMemory* here = stage->here->contact;
   const double* x = stage->here->x;
   NOLI_TRY(noli_implicit_surface_friction(&here->penalty, stage->context, pairs, x, set));
   if (here->sheets.contact.count > 0) {
     NOLI_TRY(noli_friction_set_add_stencils(set, stage->context, &here->sheets, pairs, x,
-                                            here->barrier.kappa, stage->problem->sheet_gap));
+                                            here->barrier.kappa, stage->problem->sheets.gap));
   }
 done:
   return status;
@@ -180,7 +181,7 @@ static void implicit_surface_list_friction(const NoliStage* stage, const NoliPoi
   NoliImplicitSurfaceMemory* memory = at->contact;
   memory->friction = noli_implicit_surface_friction_of(stage, memory);
   terms[0] = noli_implicit_surface_friction_term(&memory->friction);
-  if (stage->problem->sheet_gap > 0.0) {
+  if (stage->problem->sheets.gap > 0.0) {
     memory->sheet_friction = noli_stage_implicit_friction(stage, &memory->barrier);
     memory->sheet_force = noli_implicit_friction_term(&memory->sheet_friction);
     terms[1] = noli_force_as_term(&memory->sheet_force);
@@ -212,18 +213,19 @@ done:
 
 // Pairs of candidates are sheets.
 static double implicit_surface_reach(const NoliStage* stage) {
-  return stage->problem->sheet_gap;
+  return stage->problem->sheets.gap;
 }
 
 // The fixed stiffness, or a curvature at delta / 2 of 3 mean masses. It never decreases while there
 // is contact.
 static NoliStatus implicit_surface_begin_stiffness(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  double least = problem->fixed_stiffness > 0.0
-                     ? problem->fixed_stiffness * stage->time.h_e * stage->time.h_e
-                     : problem->mean_mass;
-  noli_stage_set_kappa(
-      stage, noli_implicit_surface_count(stage) > 0 && stage->kappa > least ? stage->kappa : least);
+  double least = problem->contact.fixed_stiffness > 0.0
+                     ? problem->contact.fixed_stiffness * stage->time.h_e * stage->time.h_e
+                     : problem->inertia.mean_mass;
+  noli_stage_set_kappa(stage, noli_implicit_surface_count(stage) > 0 && stage->contact.kappa > least
+                                  ? stage->contact.kappa
+                                  : least);
   return NOLI_OK;
 }
 
@@ -250,12 +252,12 @@ static NoliStatus stiffen(NoliStage* stage, bool* stiffer) {
   if (!(deepest < 0.0) || stage->record.n_stiffened >= NOLI_MAX_STIFFNESS_INCREASES) {
     return NOLI_OK;
   }
-  double factor = noli_surface_stiffness_factor(deepest, stage->problem->dhat);
+  double factor = noli_surface_stiffness_factor(deepest, stage->problem->contact.dhat);
   NOLI_TRY(find_limit(stage, &limit));
-  *stiffer = stage->kappa < limit;
+  *stiffer = stage->contact.kappa < limit;
   if (*stiffer) {
     stage->record.n_stiffened++;
-    noli_stage_set_kappa(stage, fmin(stage->kappa * factor, limit));
+    noli_stage_set_kappa(stage, fmin(stage->contact.kappa * factor, limit));
   }
   NOLI_TRY(noli_stage_energy(stage));
 done:

@@ -1,6 +1,6 @@
 // The contact models that a stage can use: one row of functions for each. The stage and the solvers
 // access contact only through this table. A model stores its own data between steps in
-// stage->contact and at a point in point->contact; the row gives the sizes.
+// stage->contact.data and at a point in point->contact; the row gives the sizes.
 #pragma once
 
 #include "base/derivatives.h"
@@ -44,13 +44,14 @@ typedef struct NoliContactModel {
   bool keeps_apart;   // keeps surfaces free of intersections: steps are bounded
   bool has_targets;   // x may penetrate: the solver's safe state follows it
   bool same_at_trial; // contacts at the trial point have the same stencils as here
-  bool divides;       // contacts may be divided among ranks (problem->home)
+  bool divides;       // contacts may be divided among ranks (problem->ranks.home)
 
   bool searches;      // contacts are among the pairs that the broad phase finds within `reach`
-  size_t size;        // of stage->contact
+  size_t size;        // of stage->contact.data
   size_t memory_size; // of point->contact
 
-  // Initializes stage->contact, zero before; `destroy` also cleans up after a failure. May be NULL.
+  // Initializes stage->contact.data, zero before; `destroy` also cleans up after a failure. May be
+  // NULL.
   NoliStatus (*create)(NoliStage* stage);
   void (*destroy)(NoliContext* context, void* contact);
   // Initializes the data at a point, zero before. May be NULL.

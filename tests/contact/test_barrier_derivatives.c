@@ -13,7 +13,7 @@
 // dhat, a factor of kappa, two offsets, rest positions
 enum { ENTITY = 2, REST = 4, INPUTS = 16 };
 
-static const NoliFrictionLaw coulomb = {0.4, 0.4, 0.02, 0.0};
+static NoliFrictionLaw coulomb = {0.4, 0.4, 0.02, 0.0};
 
 typedef struct Setup {
   Case made;

@@ -12,7 +12,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
@@ -352,8 +351,8 @@ const char* noli_parameter_share_defect(const NoliModel* model, int32_t body) {
     int32_t n = shared ? force->n_node : 0;
     for (int32_t i = 0; i < n && !has; i++) {
       // nodes with a mass are in ascending order
-      has = bsearch(&force->node[i], problem->inertial, (size_t)problem->n_inertial,
-                    sizeof *problem->inertial, noli_compare_int32) == NULL;
+      has = noli_find_sorted(&force->node[i], problem->inertial, problem->n_inertial,
+                             sizeof *problem->inertial, noli_compare_int32) == NULL;
     }
   }
   return has ? "has a total force on vertices that no element has, whose share is that of a mean "

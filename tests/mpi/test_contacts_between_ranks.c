@@ -73,6 +73,26 @@ static World pile_start(bool together, Floor floor, const char* friction, int32_
   return world;
 }
 
+// A tall box that touches a floor of triangles: all contacts are at home on the rank that has its
+// lower end, and most of them go to others.
+static World column_start(bool together, int32_t n_steps) {
+  World world = world_on_ranks(ranks, together);
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.1, 0.6, 0.1}, (int32_t[]){8, 24, 8},
+                               false, &mesh));
+  world_add(&world, mesh, (double[]){0.1, 0.3005, 0.02});
+  world.body[0].material.young = 1e6;
+  add_floor(&world, TRIANGLES);
+  world.def.contact_distance = (NoliScaled){1e-3, false};
+  world.def.time_step = 0.005;
+  world.def.tolerance = (NoliScaled){1e-7, true};
+  world_start(&world);
+  for (int32_t i = 0; i < n_steps; i++) {
+    world_step(&world);
+  }
+  return world;
+}
+
 // Rods with an offset that lie along each other on two bars, and touch: their ends are held apart
 // by contacts of vertices and segments.
 static World rods_start(bool together, int32_t n_steps) {
@@ -176,38 +196,57 @@ static void assert_same_contacts(const World* alone, const World* together) {
   assert_int_equal((int64_t)sum, whole->plane.count);
 }
 
-static void expect_each_on_one_rank(Floor floor) {
-  World alone = pile_start(false, floor, "lagged", 1);
-  World together = pile_start(true, floor, "lagged", 1);
-  int32_t n_rank = noli_rank_count(together.context);
-  assert_true(noli_stage_divides_contacts(together.sim->stage) == (n_rank > 1));
-  assert_false(noli_stage_divides_contacts(alone.sim->stage));
-  meet_at(&alone, &together, noli_sim_positions(alone.sim));
-  const NoliContactSet *whole = contacts_of(&alone), *own = contacts_of(&together);
-  assert_true(whole->contact.count > 300 && (whole->plane.count > 40) == (floor == HALF_SPACE));
+// Ends both worlds.
+static void expect_each_on_one_rank(World* alone, World* together) {
+  int32_t n_rank = noli_rank_count(together->context);
+  assert_true(noli_stage_divides_contacts(together->sim->stage) == (n_rank > 1));
+  assert_false(noli_stage_divides_contacts(alone->sim->stage));
+  meet_at(alone, together, noli_sim_positions(alone->sim));
+  const NoliContactSet *whole = contacts_of(alone), *own = contacts_of(together);
   assert_true(own->divided == (n_rank > 1));
-  assert_same_contacts(&alone, &together);
+  assert_same_contacts(alone, together);
 
   // all ranks know how many there are and how near
   assert_int_equal(own->n_all, whole->contact.count + whole->plane.count);
   assert_int_equal(own->n_primitive_pairs, whole->n_primitive_pairs);
   assert_true(own->min_gap_sqr == whole->min_gap_sqr);
   assert_true(own->min_ranged_sqr == whole->min_ranged_sqr);
-  assert_true(noli_stage_min_distance(together.sim->stage) ==
-              noli_stage_min_distance(alone.sim->stage));
+  assert_true(noli_stage_min_distance(together->sim->stage) ==
+              noli_stage_min_distance(alone->sim->stage));
 
   // about as many on each: shares are drawn
   double mean = (double)whole->contact.count / n_rank;
   assert_true((double)own->contact.count < 1.1 * mean + 6.0 * sqrt(mean));
-  world_done(&alone);
-  world_done(&together);
+  world_done(alone);
+  world_done(together);
 }
 
-// Also at a flat floor, where several triangles and edges make one contact, or cancel.
 static void every_contact_is_on_one_rank(void** state) {
   (void)state;
-  expect_each_on_one_rank(HALF_SPACE);
-  expect_each_on_one_rank(TRIANGLES);
+  World alone = pile_start(false, HALF_SPACE, "lagged", 1);
+  World together = pile_start(true, HALF_SPACE, "lagged", 1);
+  assert_true(contacts_of(&alone)->contact.count > 300 && contacts_of(&alone)->plane.count > 40);
+  expect_each_on_one_rank(&alone, &together);
+}
+
+// Several triangles and edges of a flat floor make one contact, or cancel.
+static void contacts_of_flat_floors_stay_together(void** state) {
+  (void)state;
+  World alone = pile_start(false, TRIANGLES, "lagged", 1);
+  World together = pile_start(true, TRIANGLES, "lagged", 1);
+  assert_true(contacts_of(&alone)->contact.count > 300);
+  expect_each_on_one_rank(&alone, &together);
+  alone = column_start(false, 1);
+  together = column_start(true, 1);
+  assert_true(contacts_of(&alone)->contact.count > 70);
+  expect_each_on_one_rank(&alone, &together);
+  alone = column_start(false, 3);
+  together = column_start(true, 3);
+  assert_int_equal(together.report.newton_iterations, alone.report.newton_iterations);
+  int64_t n = 3 * (int64_t)noli_sim_vertex_count(alone.sim);
+  assert_alike(noli_sim_positions(together.sim), noli_sim_positions(alone.sim), n, 1e-9);
+  world_done(&alone);
+  world_done(&together);
 }
 
 // Few contacts are away from home here, and they are counted.
@@ -418,6 +457,7 @@ static void rods_are_held_apart_as_on_one_rank(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_contact_is_on_one_rank),
+      cmocka_unit_test(contacts_of_flat_floors_stay_together),
       cmocka_unit_test(contacts_away_from_home_are_counted),
       cmocka_unit_test(shares_are_even),
       cmocka_unit_test(pairs_that_approach_are_found_on_all_ranks),

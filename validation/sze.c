@@ -495,7 +495,7 @@ bool validate_shell_crushed(Report* report) {
       .cells = "cells of an eighth",
       .build = build_crushed,
       .steps = 16,
-      .target = {{"load", at_y_high, 1, -83.102}, {"side", at_x_high, 0, 34.272}},
+      .target = {{"load", at_y_high, 1, -83.102, 0.0}, {"side", at_x_high, 0, 34.272, 0.0}},
       .mesh = {{"alternating", {8, 8}, 0.9, true, 0.0},
                {"alternating", {16, 16}, 0.5, false, 0.0},
                {"alternating", {32, 32}, 0.07, false, 0.0},

@@ -203,7 +203,7 @@ static NoliStatus read_library(NoliExchange* exchange, const char* path, const c
     }
   }
 done:
-  noli_free(exchange->context, (void*)(uintptr_t)cursor.begin);
+  noli_free(exchange->context, cursor.text);
   return status;
 }
 

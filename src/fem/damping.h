@@ -17,8 +17,16 @@
 // The damped tets of a scene. Constant; owns everything.
 typedef struct NoliDampedTets {
   NoliContext* context;
-  NoliTets tets;             // `tets.tet` is owned too; volumes times beta, m^3 s
+  NoliTets tets;             // volumes times beta, m^3 s
   NoliElasticity elasticity; // of `tets`, scale 1
+
+  // what both read
+  int32_t* tet;
+  const NoliMaterial** law;
+  double* lame_mu;
+  double* lame_lambda;
+  double* parameter;
+  double* fibre;
 } NoliDampedTets;
 
 // Copies the tets of `elasticity` whose `damping_time` (n_tet), s, is positive. `*damped` is NULL

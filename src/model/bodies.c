@@ -174,7 +174,7 @@ done:
 static NoliStatus share_out(NoliModel* model, const NoliSimDef* def, bool divide, int32_t* rank) {
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
-  problem->in_parts = divide;
+  problem->ranks.in_parts = divide;
   if (!divide) {
     noli_rank_parts_in_order(model, rank);
     return NOLI_OK;
@@ -707,8 +707,8 @@ NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef* def, bool divid
   NOLI_TRY(copy_positions(model, def, &proxies));
   NOLI_TRY(build_surface(model, def, &proxies));
   NOLI_TRY(set_offsets(model, def));
-  NOLI_TRY(noli_surface_find_flat(model->context, model->problem.surface, model->obstacle,
-                                  model->x0));
+  NOLI_TRY(
+      noli_surface_find_flat(model->context, model->problem.surface, model->obstacle, model->x0));
 done:
   free_proxies(model, &proxies);
   noli_free(model->context, rank);

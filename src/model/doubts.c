@@ -247,12 +247,12 @@ done:
 
 // The largest distance at which others touch a body; 0: none do.
 static double reach_of(const NoliModel* model, int32_t b) {
-  const NoliBodyPairs* pairs = &model->problem.body_pairs;
+  const NoliBodyPairs* pairs = &model->problem.contact.body_pairs;
   double reach = 0.0;
   for (int32_t e = 0; e < model->n_entity; e++) {
     bool still = e < model->n_body && model->obstacle[b] && model->obstacle[e];
     if (e != b && !still && noli_body_pairs_get(pairs, b, e)) {
-      reach = fmax(reach, model->problem.dhat * noli_body_pairs_range(pairs, b, e));
+      reach = fmax(reach, model->problem.contact.dhat * noli_body_pairs_range(pairs, b, e));
     }
   }
   return reach;

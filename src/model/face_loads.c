@@ -69,7 +69,7 @@ static int32_t list_faces(const NoliModel* model, int32_t body, const Meant* mea
 // Adds the faces of a force to those with a pressure.
 static NoliStatus add_pressed(NoliModel* model, NoliForce* force) {
   NoliStatus status = NOLI_OK;
-  NoliFaces* pressed = &model->problem.pressed;
+  NoliFaces* pressed = &model->problem.pressed.flat;
   int32_t* all = NULL;
   force->pressed_first = pressed->n;
   NOLI_NEW(model->context, all, 3 * ((int64_t)pressed->n + force->faces.n));
@@ -152,13 +152,13 @@ static NoliStatus add_pressed_curved(NoliModel* model, NoliForce* force) {
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
   const NoliCurvedFaces** all = NULL;
-  NOLI_NEW(model->context, all, problem->n_pressed_curved + 1);
-  for (int32_t k = 0; k < problem->n_pressed_curved; k++) {
-    all[k] = problem->pressed_curved[k];
+  NOLI_NEW(model->context, all, problem->pressed.n_curved + 1);
+  for (int32_t k = 0; k < problem->pressed.n_curved; k++) {
+    all[k] = problem->pressed.curved[k];
   }
-  noli_free(model->context, problem->pressed_curved);
-  problem->pressed_curved = all;
-  force->pressed_first = problem->n_pressed_curved++;
+  noli_free(model->context, problem->pressed.curved);
+  problem->pressed.curved = all;
+  force->pressed_first = problem->pressed.n_curved++;
   all[force->pressed_first] = &force->curved;
 done:
   return status;

@@ -470,8 +470,9 @@ static NoliStatus add_gaps(Scenery* scenery, NoliDefects* gaps) {
              "\"%.120s\" and \"%.120s\": %" PRId64
              " gaps below the contact distance, %.3g m; the smallest %.3g m",
              model->name[least->entity[0]], model->name[least->entity[1]], n,
-             model->problem.dhat * noli_body_pairs_range(&model->problem.body_pairs,
-                                                         least->entity[0], least->entity[1]),
+             model->problem.contact.dhat * noli_body_pairs_range(&model->problem.contact.body_pairs,
+                                                                 least->entity[0],
+                                                                 least->entity[1]),
              least->distance);
     NOLI_TRY(list_finding(scenery, "gap", text, least->position, size));
   }
@@ -484,8 +485,8 @@ static NoliStatus add_findings(Scenery* scenery, int64_t* n_defects) {
   const NoliModel* model = scenery->model;
   NoliDefects defects = {0}, gaps = {0};
   NOLI_TRY(noli_sim_find_defects(model, model->x0, &defects));
-  if (scenery->def->contact && model->problem.contact->keeps_apart) {
-    NOLI_TRY(noli_sim_find_gaps(model, model->x0, model->problem.dhat, &gaps));
+  if (scenery->def->contact && model->problem.contact.model->keeps_apart) {
+    NOLI_TRY(noli_sim_find_gaps(model, model->x0, model->problem.contact.dhat, &gaps));
   }
   *n_defects = defects.count;
   NOLI_TRY(add_defects(scenery, &defects));

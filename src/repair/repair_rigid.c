@@ -248,18 +248,19 @@ static NoliStatus constrain_to_planes(Rigid* rigid) {
   double *lowest = NULL, *target = NULL;
   NOLI_NEW(work->context, lowest, rigid->units->n);
   NOLI_NEW(work->context, target, rigid->units->n);
-  for (int32_t p = 0; p < problem->n_half_spaces; p++) {
+  for (int32_t p = 0; p < problem->contact.n_half_spaces; p++) {
     for (int32_t u = 0; u < rigid->units->n; u++) {
       lowest[u] = INFINITY;
       target[u] = 0.0;
     }
     for (int32_t i = 0; i < work->surface->n_point; i++) {
       int32_t v = work->surface->point[i], body = work->surface->body[v];
-      if (noli_body_pairs_get(&problem->body_pairs, body, work->model->n_body + p)) {
-        double height =
-            noli_half_space_distance(&problem->half_spaces[p], &rigid->from[3 * (int64_t)v]) -
-            noli_surface_offset_of(work->surface, body);
-        double range = noli_body_pairs_range(&problem->body_pairs, body, work->model->n_body + p);
+      if (noli_body_pairs_get(&problem->contact.body_pairs, body, work->model->n_body + p)) {
+        double height = noli_half_space_distance(&problem->contact.half_spaces[p],
+                                                 &rigid->from[3 * (int64_t)v]) -
+                        noli_surface_offset_of(work->surface, body);
+        double range =
+            noli_body_pairs_range(&problem->contact.body_pairs, body, work->model->n_body + p);
         int32_t u = rigid->units->of[v];
         lowest[u] = fmin(lowest[u], height);
         target[u] = fmax(target[u], noli_repair_wanted(work, work->target, range));
@@ -273,7 +274,7 @@ static NoliStatus constrain_to_planes(Rigid* rigid) {
         NOLI_PUSH(work->context, &rigid->constraint,
                   ((Constraint){.a = u,
                                 .b = NOLI_NULL_INDEX,
-                                .normal = problem->half_spaces[p].normal,
+                                .normal = problem->contact.half_spaces[p].normal,
                                 .reach = keep - lowest[u]}));
       }
     }

@@ -269,7 +269,7 @@ static void reactions_are_weights(void** state) {
     double reaction[3] = {0, 0, 0}, scale = stage->time.h_e * stage->time.h_e;
     for (int32_t i = 0; i < hold->n_node; i++) {
       for (int k = 0; k < 3; k++) {
-        reaction[k] += stage->gradient[3 * top[i] + k] / scale;
+        reaction[k] += stage->search.gradient[3 * top[i] + k] / scale;
       }
     }
     // the held nodes also carry their own load, which is not part of the reduced system
@@ -454,7 +454,7 @@ static void set_random_step(NoliStage* stage, uint64_t random) {
   for (int32_t i = 0; i < 3 * stage->problem->n_vert; i++) {
     random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     bool moves = noli_system_is_unknown(&stage->system, i / 3);
-    stage->step[i] = moves ? (double)(random >> 40) / (double)(1 << 24) - 0.5 : 0.0;
+    stage->search.step[i] = moves ? (double)(random >> 40) / (double)(1 << 24) - 0.5 : 0.0;
   }
 }
 
@@ -495,16 +495,17 @@ static void derivatives_of_the_reduced_system(void** state) {
     set_random_step(stage, direction);
 
     // the matrix times the step
-    const NoliProduct what = {.what = NOLI_EVAL_HESSIAN, .p = stage->step};
+    const NoliProduct what = {.what = NOLI_EVAL_HESSIAN, .p = stage->search.step};
     ASSERT_OK(noli_system_multiply(&stage->system, stage->here->x, &what, product));
     for (int32_t i = 0; i < n; i++) {
       bool counts = noli_system_is_unknown(&stage->system, i / 3);
-      slope += counts ? stage->gradient[i] * stage->step[i] : 0.0;
-      size += counts ? fabs(stage->gradient[i] * stage->step[i]) : 0.0;
+      slope += counts ? stage->search.gradient[i] * stage->search.step[i] : 0.0;
+      size += counts ? fabs(stage->search.gradient[i] * stage->search.step[i]) : 0.0;
     }
-    noli_stage_follow_vectors(stage, stage->step);
-    ASSERT_OK(noli_broad_phase_find(stage->broad_phase, stage->here->x, stage->here->x,
-                                    1.1 * stage->problem->dhat, &stage->problem->body_pairs,
+    noli_stage_follow_vectors(stage, stage->search.step);
+    ASSERT_OK(noli_broad_phase_find(stage->contact.broad_phase, stage->here->x, stage->here->x,
+                                    1.1 * stage->problem->contact.dhat,
+                                    &stage->problem->contact.body_pairs,
                                     &stage->trial->candidates));
     double difference = (energy_at(stage, e) - energy_at(stage, -e)) / (2.0 * e);
     ASSERT_NEAR(difference / size, slope / size, 2e-5);
@@ -516,13 +517,13 @@ static void derivatives_of_the_reduced_system(void** state) {
     noli_stage_set_trial(stage, e);
     ASSERT_OK(noli_stage_trial_contacts(stage));
     ASSERT_OK(noli_stage_trial_gradient(stage));
-    memcpy(high, stage->trial_gradient, sizeof *high * (size_t)n);
+    memcpy(high, stage->search.trial_gradient, sizeof *high * (size_t)n);
     noli_stage_set_trial(stage, -e);
     ASSERT_OK(noli_stage_trial_contacts(stage));
     ASSERT_OK(noli_stage_trial_gradient(stage));
     for (int32_t i = 0; i < n; i++) {
       if (noli_system_is_unknown(&stage->system, i / 3)) {
-        double change = (high[i] - stage->trial_gradient[i]) / (2.0 * e);
+        double change = (high[i] - stage->search.trial_gradient[i]) / (2.0 * e);
         worst = noli_larger(worst, fabs(change - product[i]));
         largest = noli_larger(largest, fabs(product[i]));
       }

@@ -129,7 +129,7 @@ static World rods_start(bool together, int32_t n_steps) {
 // The contacts at the current point of a stage; both terms of the barrier have them.
 static const NoliContactSet* contacts_of(const World* world) {
   const NoliStage* stage = world->sim->stage;
-  const NoliBarrier* barrier = stage->here->term[stage->first_contact].data;
+  const NoliBarrier* barrier = stage->here->term[stage->terms.first_contact].data;
   return barrier->set;
 }
 
@@ -256,13 +256,13 @@ static void contacts_away_from_home_are_counted(void** state) {
   const NoliProblem* problem = &together.sim->model->problem;
   const NoliContactSet* own = contacts_of(&together);
   double away = 0.0;
-  for (int64_t i = 0; problem->home != NULL && i < own->contact.count; i++) {
+  for (int64_t i = 0; problem->ranks.home != NULL && i < own->contact.count; i++) {
     const int32_t* node = own->contact.data[i].node;
     int32_t first = 0;
-    while (problem->home[node[first]] == NOLI_NULL_INDEX) {
+    while (problem->ranks.home[node[first]] == NOLI_NULL_INDEX) {
       first++;
     }
-    away += problem->home[node[first]] != noli_rank(together.context) ? 1.0 : 0.0;
+    away += problem->ranks.home[node[first]] != noli_rank(together.context) ? 1.0 : 0.0;
   }
   ASSERT_OK(noli_ranks_sum(together.context, &away, 1));
   NoliRankContacts counted;
@@ -340,7 +340,7 @@ static void pairs_that_approach_are_found_on_all_ranks(void** state) {
       ASSERT_OK(noli_stage_find_pairs(stage, stage->trial->x, 2e-3, &stage->trial->candidates));
       ASSERT_OK(noli_stage_trial_contacts(stage));
       noli_stage_list_trial_terms(stage);
-      const NoliBarrier* barrier = stage->trial->term[stage->first_contact].data;
+      const NoliBarrier* barrier = stage->trial->term[stage->terms.first_contact].data;
       ASSERT_OK(noli_contact_set_approached(before, barrier->set, worlds[w]->context, limit,
                                             1.0 + 0.01 * (k % 4), &approached[w]));
     }

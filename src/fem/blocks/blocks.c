@@ -79,8 +79,8 @@ void noli_block_destroy(NoliBlock* block) {
   noli_free(context, block->lame_lambda);
   noli_free(context, block->parameter);
   noli_free(context, block->fibre);
-  noli_free(context, (void*)(uintptr_t)block->laws.first);
-  noli_free(context, (void*)(uintptr_t)block->laws.prony);
+  noli_free(context, block->history_first);
+  noli_free(context, block->of_element);
   noli_free(context, block->begun);
   noli_free(context, block->prony);
   noli_free(context, block->density);

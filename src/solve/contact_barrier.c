@@ -24,10 +24,11 @@ static NoliStatus barrier_update(NoliStage* stage, NoliPoint* at) {
 static void list_terms(const NoliStage* stage, const NoliPoint* at,
                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   NoliBarrierMemory* memory = at->contact;
-  memory->barrier = (NoliBarrier){.set = &memory->contacts,
-                                  .half_spaces = stage->problem->half_spaces,
-                                  .dhat_sqr = stage->problem->dhat * stage->problem->dhat,
-                                  .kappa = stage->kappa};
+  memory->barrier =
+      (NoliBarrier){.set = &memory->contacts,
+                    .half_spaces = stage->problem->contact.half_spaces,
+                    .dhat_sqr = stage->problem->contact.dhat * stage->problem->contact.dhat,
+                    .kappa = stage->contact.kappa};
   terms[0] = noli_barrier_term(&memory->barrier);
   terms[1] = noli_half_space_barrier_term(&memory->barrier);
 }
@@ -56,8 +57,9 @@ static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForc
 static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
   const NoliProblem* problem = stage->problem;
   const NoliBarrierMemory* here = stage->here->contact;
-  return noli_friction_set_build(set, stage->context, &here->contacts, problem->half_spaces,
-                                 &problem->pairs, stage->here->x, stage->kappa, problem->dhat);
+  return noli_friction_set_build(set, stage->context, &here->contacts, problem->contact.half_spaces,
+                                 &problem->contact.pairs, stage->here->x, stage->contact.kappa,
+                                 problem->contact.dhat);
 }
 
 static void barrier_list_friction(const NoliStage* stage, const NoliPoint* at,
@@ -102,7 +104,7 @@ static NoliStatus adapt_stiffness(const NoliStage* stage, double alpha, double* 
   // after an accepted step the trial point is the previous one
   const NoliStiffness stiffness = bounds(stage);
   const NoliBarrierMemory *before = stage->trial->contact, *here = stage->here->contact;
-  return noli_stiffness_update(&stiffness, stage->context, stage->kappa, &before->contacts,
+  return noli_stiffness_update(&stiffness, stage->context, stage->contact.kappa, &before->contacts,
                                &here->contacts, alpha, kappa);
 }
 

@@ -13,9 +13,9 @@
 
 static NoliStatus gcp_create(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  const NoliGcpProblem* geometric = &problem->gcp;
-  NoliGcpStage* self = stage->contact;
-  self->stiffness = noli_gcp_stiffness(problem->mean_mass, problem->size.d,
+  const NoliGcpProblem* geometric = &problem->contact.gcp;
+  NoliGcpStage* self = stage->contact.data;
+  self->stiffness = noli_gcp_stiffness(problem->inertia.mean_mass, problem->size.d,
                                        geometric->model.parameters.eps_target, geometric->weight,
                                        geometric->model.space);
   // both are equally stiff, each in its own units
@@ -61,11 +61,12 @@ static double gcp_reach(const NoliStage* stage) {
 static NoliStatus update_inside(NoliStage* stage, const NoliPoint* at) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  NoliGcpStage* self = stage->contact;
+  NoliGcpStage* self = stage->contact.data;
   NoliGcpMemory* memory = at->contact;
-  if (problem->gcp.inner > 0.0) {
-    NOLI_TRY(noli_gcp_inner_candidates(stage->context, problem->surface, problem->gcp.inside,
-                                       &at->candidates, &self->inside));
+  if (problem->contact.gcp.inner > 0.0) {
+    NOLI_TRY(noli_gcp_inner_candidates(stage->context, problem->surface,
+                                       problem->contact.gcp.inside, &at->candidates,
+                                       &self->inside));
     NOLI_TRY(noli_contact_set_build(&memory->inside, stage->context, problem->surface, problem->X,
                                     &self->inside, NULL, 0, &problem->contact.pairs, at->x,
                                     problem->contact.gcp.inner, stage->n_threads));
@@ -78,8 +79,8 @@ done:
 static NoliStatus gcp_update(NoliStage* stage, NoliPoint* at) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  const NoliGcpProblem* geometric = &problem->gcp;
-  NoliGcpStage* self = stage->contact;
+  const NoliGcpProblem* geometric = &problem->contact.gcp;
+  NoliGcpStage* self = stage->contact.data;
   NoliGcpMemory* memory = at->contact;
   const NoliCandidates* candidates = &at->candidates;
   NOLI_TRY(update_inside(stage, at));
@@ -101,7 +102,7 @@ done:
 static void list_terms(const NoliStage* stage, const NoliPoint* at,
                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   const NoliProblem* problem = stage->problem;
-  const NoliGcpStage* self = stage->contact;
+  const NoliGcpStage* self = stage->contact.data;
   NoliGcpMemory* memory = at->contact;
   memory->barrier = (NoliBarrier){.set = &memory->open,
                                   .dhat_sqr = problem->contact.dhat * problem->contact.dhat,
@@ -190,7 +191,7 @@ done:
 }
 
 static NoliStatus gcp_begin_stiffness(NoliStage* stage) {
-  const NoliGcpStage* self = stage->contact;
+  const NoliGcpStage* self = stage->contact.data;
   return noli_stage_kappa_from_forces(stage, &self->stiffness);
 }
 
@@ -211,11 +212,11 @@ done:
 static NoliStatus adapt_stiffness(const NoliStage* stage, double alpha, double* kappa) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  const NoliGcpProblem* geometric = &problem->gcp;
-  const NoliGcpStage* self = stage->contact;
+  const NoliGcpProblem* geometric = &problem->contact.gcp;
+  const NoliGcpStage* self = stage->contact.data;
   // after an accepted step the trial point is the previous one
   const NoliGcpMemory *before = stage->trial->contact, *here = stage->here->contact;
-  *kappa = noli_gcp_stiffness_update(&self->stiffness, stage->kappa, &geometric->model,
+  *kappa = noli_gcp_stiffness_update(&self->stiffness, stage->contact.kappa, &geometric->model,
                                      &before->closed, &here->closed, stage->here->x, alpha);
   if (geometric->has_open) {
     NOLI_TRY(adapt_barrier(stage, problem->contact.dhat, self->open_ratio, &before->open,

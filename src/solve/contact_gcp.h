@@ -36,9 +36,9 @@ static inline NoliGcpFriction noli_gcp_closed_friction(const NoliStage* stage,
                                                        const NoliGcpMemory* memory) {
   const NoliProblem* problem = stage->problem;
   return (NoliGcpFriction){.gcp = &memory->potential,
-                           .pairs = &problem->pairs,
+                           .pairs = &problem->contact.pairs,
                            .x_hat = stage->time.x_hat,
-                           .eps_v = problem->friction_speed,
+                           .eps_v = problem->friction.speed,
                            .h_v = stage->time.h_v,
-                           .basis_derivatives = problem->friction_basis_derivatives};
+                           .basis_derivatives = stage->friction.basis_derivatives};
 }

@@ -30,8 +30,8 @@ static double barrier_curvature(void) {
 
 static NoliStatus implicit_surface_create(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  NoliImplicitSurfaceStage* self = stage->contact;
-  double gap = problem->sheet_gap;
+  NoliImplicitSurfaceStage* self = stage->contact.data;
+  double gap = problem->sheets.gap;
   if (gap > 0.0) {
     self->barrier_kappa = noli_stiffness(problem->inertia.mean_mass, problem->size.d, gap).min;
     self->barrier_ratio =
@@ -74,7 +74,7 @@ static NoliStatus update_sheets(const NoliStage* stage, const NoliPoint* at,
 // the trial point; `others`: also adds contacts with other triangles.
 static NoliStatus keep(NoliStage* stage, const NoliPoint* at, bool others) {
   NoliStatus status = NOLI_OK;
-  const NoliImplicitSurfaceStage* self = stage->contact;
+  const NoliImplicitSurfaceStage* self = stage->contact.data;
   NoliImplicitSurfaceMemory *kept = stage->trial->contact, *here = stage->here->contact;
   NOLI_TRY(noli_implicit_surface_contacts_keep(
       &kept->contacts, stage->context, self->search, at->x, stage->problem->contact.dhat,
@@ -86,7 +86,7 @@ done:
 
 static NoliStatus implicit_surface_update(NoliStage* stage, NoliPoint* at) {
   NoliStatus status = NOLI_OK;
-  NoliImplicitSurfaceStage* self = stage->contact;
+  NoliImplicitSurfaceStage* self = stage->contact.data;
   NoliImplicitSurfaceMemory* memory = at->contact;
   self->keeps_triangles = self->keeps_triangles && at == stage->trial;
   if (self->keeps_triangles) {
@@ -102,7 +102,7 @@ done:
 
 static NoliStatus smooth(NoliStage* stage, bool jumps, bool* joined) {
   NoliStatus status = NOLI_OK;
-  NoliImplicitSurfaceStage* self = stage->contact;
+  NoliImplicitSurfaceStage* self = stage->contact.data;
   self->keeps_triangles = self->keeps_triangles || jumps;
   if (self->keeps_triangles) {
     NOLI_TRY(keep(stage, stage->here, true));
@@ -119,7 +119,7 @@ done:
 
 static void list_terms(const NoliStage* stage, const NoliPoint* at,
                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
-  const NoliImplicitSurfaceStage* self = stage->contact;
+  const NoliImplicitSurfaceStage* self = stage->contact.data;
   NoliImplicitSurfaceMemory* memory = at->contact;
   memory->penalty = (NoliImplicitSurfacePenalty){.set = &memory->contacts,
                                                  .search = self->search,
@@ -164,7 +164,7 @@ done:
 
 static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
   NoliStatus status = NOLI_OK;
-  const NoliContactPairs* pairs = &stage->problem->pairs;
+  const NoliContactPairs* pairs = &stage->problem->contact.pairs;
   const NoliImplicitSurfaceMemory* here = stage->here->contact;
   const double* x = stage->here->x;
   NOLI_TRY(noli_implicit_surface_friction(&here->penalty, stage->context, pairs, x, set));
@@ -220,11 +220,12 @@ static double implicit_surface_reach(const NoliStage* stage) {
 // is contact.
 static NoliStatus implicit_surface_begin_stiffness(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  double least = problem->fixed_stiffness > 0.0
-                     ? problem->fixed_stiffness * stage->time.h_e * stage->time.h_e
-                     : problem->mean_mass;
-  noli_stage_set_kappa(
-      stage, noli_implicit_surface_count(stage) > 0 && stage->kappa > least ? stage->kappa : least);
+  double least = problem->contact.fixed_stiffness > 0.0
+                     ? problem->contact.fixed_stiffness * stage->time.h_e * stage->time.h_e
+                     : problem->inertia.mean_mass;
+  noli_stage_set_kappa(stage, noli_implicit_surface_count(stage) > 0 && stage->contact.kappa > least
+                                  ? stage->contact.kappa
+                                  : least);
   return NOLI_OK;
 }
 

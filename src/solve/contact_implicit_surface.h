@@ -30,11 +30,11 @@ static inline NoliImplicitSurfaceFriction
 noli_implicit_surface_friction_of(const NoliStage* stage, const NoliImplicitSurfaceMemory* memory) {
   const NoliProblem* problem = stage->problem;
   return (NoliImplicitSurfaceFriction){.penalty = &memory->penalty,
-                                       .pairs = &problem->pairs,
+                                       .pairs = &problem->contact.pairs,
                                        .x_hat = stage->time.x_hat,
-                                       .eps_v = problem->friction_speed,
+                                       .eps_v = problem->friction.speed,
                                        .h_v = stage->time.h_v,
-                                       .basis_derivatives = problem->friction_basis_derivatives};
+                                       .basis_derivatives = stage->friction.basis_derivatives};
 }
 
 static inline int64_t noli_implicit_surface_count(const NoliStage* stage) {

@@ -22,8 +22,8 @@ static bool has_equal_distances(const NoliModel* model, const NoliSimDef* def) {
 static NoliStatus require_tables(const NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &sim->model->problem;
-  NOLI_CHECK(sim->context, problem->contact->derivatives != NULL, NOLI_ERROR_ARGUMENT,
-             "derivatives: the contact model \"%s\" has none", problem->contact->name);
+  NOLI_CHECK(sim->context, problem->contact.model->derivatives != NULL, NOLI_ERROR_ARGUMENT,
+             "derivatives: the contact model \"%s\" has none", problem->contact.model->name);
   for (int32_t b = 0; b < problem->n_block; b++) {
     const NoliBlock* block = &problem->block[b];
     NOLI_CHECK(sim->context, noli_derivatives_of(block) != NULL, NOLI_ERROR_ARGUMENT,
@@ -39,7 +39,7 @@ static const char* defect_of(const NoliSim* sim, unsigned wanted) {
   unsigned by_gcp = 1u << NOLI_INPUT_WEIGHT | 1u << NOLI_INPUT_SUPPORT;
   unsigned by_contact = wanted & (by_gcp | 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT |
                                   1u << NOLI_INPUT_OFFSET);
-  if ((by_contact & ~problem->contact->derivatives->inputs) != 0) {
+  if ((by_contact & ~problem->contact.model->derivatives->inputs) != 0) {
     return "rest shapes and numbers of contact are not differentiated with this contact model";
   }
   if ((wanted >> NOLI_INPUT_CONTACT & 1u) != 0 && has_equal_distances(model, sim->definition.def)) {

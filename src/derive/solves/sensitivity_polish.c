@@ -63,7 +63,7 @@ done:
 // Whether the potential at the end of a solve is a function of its positions.
 static NoliStatus require_function(const NoliSim* sim, unsigned wanted) {
   NoliStatus status = NOLI_OK;
-  const NoliContactModel* contact = sim->model->problem.contact;
+  const NoliContactModel* contact = sim->model->problem.contact.model;
   const char* defect = contact->derivatives->defect != NULL
                            ? contact->derivatives->defect(sim->stage, wanted)
                            : NULL;
@@ -160,7 +160,7 @@ NoliStatus noli_sensitivity_polish(NoliSensitivity* self, double tolerance) {
   NoliStage* stage = sim->stage;
   double scale, residual;
   NOLI_TRY(require_fixed_stiffness(sim));
-  if (stage->problem->contact->derivatives->defect != NULL) {
+  if (stage->problem->contact.model->derivatives->defect != NULL) {
     // contacts that follow from the positions alone
     NOLI_TRY(noli_stage_find_contacts(stage));
     noli_stage_list_terms(stage);

@@ -308,11 +308,12 @@ NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
     first_history += problem->block[i].n_history;
   }
   NOLI_TRY(list_blocks_damping(self, &self->mixed));
-  if (problem->rubs && noli_sensitivity_is_general(self)) {
-    NOLI_TRY(problem->contact->derivatives->implicit_friction(stage, self->classes, &self->mixed));
+  if (problem->friction.acts && noli_sensitivity_is_general(self)) {
+    NOLI_TRY(
+        problem->contact.model->derivatives->implicit_friction(stage, self->classes, &self->mixed));
   }
-  if ((self->wanted & problem->contact->derivatives->inputs) != 0) {
-    NOLI_TRY(problem->contact->derivatives->gradient(stage, &self->mixed));
+  if ((self->wanted & problem->contact.model->derivatives->inputs) != 0) {
+    NOLI_TRY(problem->contact.model->derivatives->gradient(stage, &self->mixed));
   }
 done:
   return status;

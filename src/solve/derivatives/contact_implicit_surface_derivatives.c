@@ -60,27 +60,29 @@ done:
 // The least stiffness of the barrier between sheets follows masses, and its range their distance at
 // rest where that is short.
 static const char* sheets_defect(const NoliStage* stage, unsigned wanted) {
-  const NoliImplicitSurfaceStage* self = stage->contact;
+  const NoliImplicitSurfaceStage* self = stage->contact.data;
   unsigned by_mass = 1u << NOLI_INPUT_MASS | 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT;
-  if (stage->kappa * self->barrier_ratio <= self->barrier_kappa && (wanted & by_mass) != 0) {
+  if (stage->contact.kappa * self->barrier_ratio <= self->barrier_kappa &&
+      (wanted & by_mass) != 0) {
     return "open sheets touch, and contact.stiffness is so small that the barrier between them is "
            "as stiff as their masses ask: choose a larger one";
   }
-  return stage->problem->sheet_gap_at_rest && (wanted >> NOLI_INPUT_REST & 1u) != 0
+  return stage->problem->sheets.gap_at_rest && (wanted >> NOLI_INPUT_REST & 1u) != 0
              ? "open sheets touch, and are so close at rest that the range of the barrier between "
                "them follows the rest shapes: choose a shorter contact.distance"
              : NULL;
 }
 
 static const char* implicit_surface_defect(const NoliStage* stage, unsigned wanted) {
-  const NoliImplicitSurfaceStage* self = stage->contact;
+  const NoliImplicitSurfaceStage* self = stage->contact.data;
   const NoliImplicitSurfaceMemory* here = stage->here->contact;
   const char* sheets = here->sheets.contact.count > 0 ? sheets_defect(stage, wanted) : NULL;
   if (sheets != NULL) {
     return sheets;
   }
-  double given = stage->problem->fixed_stiffness * stage->time.h_e * stage->time.h_e;
-  if (noli_implicit_surface_count(stage) > 0 && fabs(stage->kappa - given) > 1e-12 * given) {
+  double given = stage->problem->contact.fixed_stiffness * stage->time.h_e * stage->time.h_e;
+  if (noli_implicit_surface_count(stage) > 0 &&
+      fabs(stage->contact.kappa - given) > 1e-12 * given) {
     return "the penalty has become stiffer than contact.stiffness, where a vertex penetrates or "
            "the stages of the integrator differ: choose a larger one, or \"backward_euler\"";
   }

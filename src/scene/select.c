@@ -1,11 +1,11 @@
 #include "scene/select.h"
 
+#include "base/sort.h"
 #include "mesh/topology.h"
 #include "noli/extend.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -201,7 +201,7 @@ static NoliStatus mark_tagged_nodes(NoliContext* context, const NoliSceneShape* 
           face_key(shape->new_index[tri[0]], shape->new_index[tri[1]], shape->new_index[tri[2]]);
     }
   }
-  qsort(face, (size_t)n_face, sizeof *face, compare_faces);
+  noli_sort(face, n_face, sizeof *face, compare_faces);
   for (int64_t t = 0; t < space->n_tet; t++) {
     if (mesh->tet_tag != NULL && t < mesh->n_tet && mesh->tet_tag[t] == tag) {
       mark_nodes(space, lattice, t, NOLI_NULL_INDEX, marker->in_region);
@@ -209,7 +209,7 @@ static NoliStatus mark_tagged_nodes(NoliContext* context, const NoliSceneShape* 
     const int32_t* node = space->node + t * space->n_local;
     for (int32_t c = 0; n_face > 0 && c < 4; c++) {
       FaceKey key = face_key(node[(c + 1) % 4], node[(c + 2) % 4], node[(c + 3) % 4]);
-      if (bsearch(&key, face, (size_t)n_face, sizeof *face, compare_faces) != NULL) {
+      if (noli_find_sorted(&key, face, n_face, sizeof *face, compare_faces) != NULL) {
         mark_nodes(space, lattice, t, c, marker->in_region);
       }
     }

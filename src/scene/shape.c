@@ -1,12 +1,12 @@
 #include "scene/shape.h"
 
+#include "base/sort.h"
 #include "scene/built_in.h"
 #include "scene/files.h"
 #include "scene/origins.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { NOTE_SIZE = 160 };
@@ -368,7 +368,7 @@ static NoliStatus warn_of_seams(const NoliSceneSource* source, const NoliSceneNo
     memcpy(point[v].x, &mesh->x[3 * (int64_t)v], sizeof point[v].x);
     point[v].vertex = v;
   }
-  qsort(point, (size_t)mesh->n_vert, sizeof *point, compare_points);
+  noli_sort(point, mesh->n_vert, sizeof *point, compare_points);
   for (int32_t i = 1; i < mesh->n_vert; i++) {
     bool repeated = memcmp(point[i].x, point[i - 1].x, sizeof point->x) == 0;
     n_repeated += repeated ? 1 : 0;

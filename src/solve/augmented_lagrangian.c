@@ -566,13 +566,18 @@ done:
 }
 
 // Whether the forces at the safe state balance, with the multipliers as forces of contact: those
-// that the step reports.
-static NoliStatus forces_settled(Solve* solve, double speed, bool* may) {
+// that the step reports. If not, separating surfaces no longer resist: as long as they do, a body
+// that should part from another one moves by the same small length in every iteration. Without
+// inertia nothing else would keep them from flying apart.
+static NoliStatus forces_settled(Solve* solve, const NoliNewtonStat* stat, bool* may) {
   NoliStage* stage = solve->stage;
   double* target = stage->here->x;
   stage->here->x = solve->work->safe;
-  NoliStatus status = noli_forces_balance(stage, speed, may);
+  NoliStatus status = noli_forces_balance(stage, stat->step_speed, may);
   stage->here->x = target;
+  if (!*may && stat->alpha >= 1.0 && stage->time.inertia) {
+    noli_active_set_release_inactive(solve->set);
+  }
   return status;
 }
 
@@ -656,7 +661,7 @@ static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
     solve.settled = converged;
     stage->balance_missed = false;
     if (converged) {
-      NOLI_TRY(forces_settled(&solve, stat.step_speed, &converged));
+      NOLI_TRY(forces_settled(&solve, &stat, &converged));
     }
   }
   end(&solve);

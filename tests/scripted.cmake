@@ -10,7 +10,7 @@ function(noli_add_scripted_test name)
 endfunction()
 
 # what two tests take from the public headers: calls of all functions with NULL, numbers of all definitions
-if(NOLI_PYTHON)
+if(NOLI_PYTHON AND NOLI_DERIVATIVES)
   file(GLOB public_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/noli/*.h)
   file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/generated)
   foreach(name null_calls definition_numbers)
@@ -39,8 +39,10 @@ set_tests_properties(working_folder test_run_writer test_elements_between_ranks 
 if(TARGET noli_program)
   noli_add_scripted_test(program sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_program.sh
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
-  noli_add_scripted_test(design sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_design.sh
-    $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
+  if(NOLI_DERIVATIVES)
+    noli_add_scripted_test(design sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_design.sh
+      $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
+  endif()
   noli_add_scripted_test(moved sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_moved.sh $<TARGET_FILE:noli_program>)
   noli_add_scripted_test(bad_input sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_bad_input.sh
     $<TARGET_FILE:noli_program>)
@@ -127,8 +129,8 @@ endif()
 if(CMAKE_GENERATOR STREQUAL "Unix Makefiles")
   noli_add_scripted_test(setup sh ${CMAKE_CURRENT_SOURCE_DIR}/install/test_setup.sh ${CMAKE_COMMAND} ${PROJECT_SOURCE_DIR})
 endif()
-# the Python package, in the tree and as a wheel; an instrumented library would need its runtime in Python
-if(NOLI_PYTHON AND NOLI_SANITIZE STREQUAL "")
+# the Python package, with all functions of the library, in the tree and as a wheel; an instrumented library would need its runtime in Python
+if(NOLI_PYTHON AND NOLI_DERIVATIVES AND NOLI_SANITIZE STREQUAL "")
   foreach(name library scene simulation design threads fork run examples)
     noli_add_scripted_test(python_${name} ${CMAKE_COMMAND} -E env NOLI_LIBRARY=$<TARGET_FILE_DIR:noli>
       PYTHONPATH=${PROJECT_SOURCE_DIR}/python PYTHONDONTWRITEBYTECODE=1

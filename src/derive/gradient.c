@@ -437,8 +437,7 @@ done:
 
 static NoliStatus check(Gradient* g) {
   NoliStatus status = NOLI_OK;
-  const char* defect = noli_sensitivity_defect(g->sim, noli_parameters_wanted(g->parameters));
-  NOLI_CHECK(g->context, defect == NULL, NOLI_ERROR_ARGUMENT, "derivatives: %s", defect);
+  NOLI_TRY(noli_sensitivity_require(g->sim, noli_parameters_wanted(g->parameters)));
   for (int32_t i = 0; i < g->n_objectives; i++) {
     NOLI_CHECK(g->context, g->objective[i].evaluate != NULL, NOLI_ERROR_ARGUMENT,
                "derivatives: objective %d has no function", (int)i);

@@ -3,6 +3,7 @@
 // stage->contact.data and at a point in point->contact; the row gives the sizes.
 #pragma once
 
+#include "base/derivatives.h"
 #include "contact/constraints/active_set.h"
 #include "contact/friction/friction.h"
 #include "contact/pair_forces.h"
@@ -15,6 +16,25 @@ typedef struct NoliPoint NoliPoint; // solve/point.h
 // Maximum number of energy terms of a model: between bodies, with half-spaces or of a second law,
 // and within bodies.
 enum { NOLI_CONTACT_TERMS = 3 };
+
+// How a model changes with numbers besides positions; each adds to the list what it wants. The
+// table of a model lies in solve/derivatives/contact_NAME_derivatives.c.
+typedef struct NoliContactDerivatives {
+  // Lagged friction at x (n_vert x 3): with the positions at which it was lagged, those here, and
+  // with coefficients.
+  NoliStatus (*lagged_friction)(const NoliStage* stage, const double* x, NoliPairClasses classes,
+                                NoliMixedList* list);
+  // Implicit friction here: with x_hat and with coefficients.
+  NoliStatus (*implicit_friction)(const NoliStage* stage, NoliPairClasses classes,
+                                  NoliMixedList* list);
+  // The gradient here, with the inputs whose bits are set in `inputs`.
+  NoliStatus (*gradient)(const NoliStage* stage, NoliMixedList* list);
+  unsigned inputs;
+  // Why the potential here is not that of its positions and of problem->fixed_stiffness, or does
+  // not follow the inputs whose bits are set in `wanted`; NULL where it is. The function is NULL
+  // where it always is.
+  const char* (*defect)(const NoliStage* stage, unsigned wanted);
+} NoliContactDerivatives;
 
 typedef struct NoliContactModel {
   const char* name; // in definitions; NULL: a solver selects it
@@ -64,23 +84,6 @@ typedef struct NoliContactModel {
   // Replaces `set` by friction with the normal forces at x.
   NoliStatus (*lag_friction)(const NoliStage* stage, NoliFrictionSet* set);
 
-  // How lagged friction at x (n_vert x 3) changes with the positions at which it was lagged, those
-  // here, and with coefficients. NULL: not known.
-  NoliStatus (*lag_slopes)(const NoliStage* stage, const double* x, NoliPairClasses classes,
-                           NoliMixedList* list);
-
-  // How implicit friction here changes with x_hat and with coefficients. NULL: not known.
-  NoliStatus (*slide_slopes)(const NoliStage* stage, NoliPairClasses classes, NoliMixedList* list);
-
-  // How the gradient here changes with the inputs whose bits are set in `slopes_by`, where the list
-  // wants them. NULL: none.
-  NoliStatus (*slopes)(const NoliStage* stage, NoliMixedList* list);
-  unsigned slopes_by;
-  // Why the potential here is not that of its positions and of problem->contact.fixed_stiffness, or
-  // does not follow the inputs whose bits are set in `wanted`; NULL where it is, and likewise the
-  // function.
-  const char* (*slopes_defect)(const NoliStage* stage, unsigned wanted);
-
   // Implicit friction: its terms at a point, where terms that are not set stay empty; its forces at
   // x divided by `scale` and its resultants, of this rank where contacts are divided. All NULL: the
   // model supports lagged friction only.
@@ -98,6 +101,8 @@ typedef struct NoliContactModel {
   NoliStatus (*begin_stiffness)(NoliStage* stage);
   NoliStatus (*adapt_stiffness)(const NoliStage* stage, double alpha, double* kappa);
   NoliStatus (*stiffen)(NoliStage* stage, bool* stiffer);
+
+  const NoliContactDerivatives* derivatives; // NULL: runs with this model have none
 } NoliContactModel;
 
 // The barrier of [Li2020].
@@ -118,3 +123,7 @@ NoliActiveSet* noli_stage_constraints(const NoliStage* stage);
 
 // Linearizes the constraints of the active set at a safe state x (n_vert x 3).
 NOLI_WARN_UNUSED NoliStatus noli_constraints_linearize(NoliStage* stage, const double* x);
+
+extern const NoliContactDerivatives noli_contact_barrier_derivatives;
+extern const NoliContactDerivatives noli_contact_implicit_surface_derivatives;
+extern const NoliContactDerivatives noli_contact_gcp_derivatives;

@@ -220,8 +220,8 @@ static NoliStatus derive_by_inputs(const Stencils* stencils, const NoliInputs* i
   for (int k = 0; k < NOLI_INPUTS; k++) {
     list.wanted |= inputs->value[k] != NULL ? 1u << k : 0u;
   }
-  if ((list.wanted & contact->slopes_by) != 0) {
-    NOLI_TRY(contact->slopes(stage, &list));
+  if ((list.wanted & contact->derivatives->inputs) != 0) {
+    NOLI_TRY(contact->derivatives->gradient(stage, &list));
   }
   for (int64_t b = 0; b < list.blocks.count; b++) {
     const NoliMixedBlocks* blocks = &list.blocks.data[b];

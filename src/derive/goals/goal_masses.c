@@ -2,7 +2,7 @@
 // All derivatives by what M depends on are those of a product a^T M z.
 #include "derive/goals/goal_masses.h"
 
-#include "fem/element_slopes.h"
+#include "fem/derivatives/element_derivatives.h"
 #include "math/vec3.h"
 
 #include <string.h>

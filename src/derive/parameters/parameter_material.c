@@ -3,7 +3,7 @@
 
 #include "define/definition.h"
 #include "define/properties.h"
-#include "fem/element_slopes.h"
+#include "fem/derivatives/element_derivatives.h"
 
 // ---- what has derivatives -----------------------------------------------------------------------
 

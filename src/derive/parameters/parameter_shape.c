@@ -4,7 +4,7 @@
 
 #include "define/body_proxy.h"
 #include "derive/motion_slopes.h"
-#include "fem/element_slopes.h"
+#include "fem/derivatives/element_derivatives.h"
 #include "math/vec3.h"
 #include "mesh/curve.h"
 

@@ -7,6 +7,7 @@
 #include "define/choices.h"
 #include "define/definition.h"
 #include "derive/parameters/parameter_type.h"
+#include "fem/derivatives/block_derivatives.h"
 #include "math/vec3.h"
 #include "step/rebuild.h"
 
@@ -465,7 +466,7 @@ static NoliStatus sum_measures(NoliContext* context, const NoliModel* model, con
   double *share = NULL, *slope = NULL;
   NOLI_NEW(context, share, n);
   NOLI_NEW(context, slope, 12 * n);
-  NOLI_TRY(block->type->measure_shares(block, share, slope));
+  NOLI_TRY(noli_derivatives_of(block)->measure_shares(block, share, slope));
   NOLI_NEW_ZERO(context, shares->by_density, block->n_element);
   NOLI_NEW_ZERO(context, shares->by_rest, 3 * (int64_t)model->problem.n_vert);
   for (int64_t k = 0; k < n; k++) {

@@ -204,7 +204,8 @@ static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int
   NOLI_TRY(sensitivity_place(stage, lagged));
   NOLI_TRY(noli_stage_lag_friction(stage));
   if (stage->problem->friction.acts && !noli_sensitivity_is_general(self)) {
-    NOLI_TRY(stage->problem->contact.model->lag_slopes(stage, x, self->classes, &self->mixed));
+    NOLI_TRY(stage->problem->contact.model->derivatives->lagged_friction(stage, x, self->classes,
+                                                                         &self->mixed));
   }
   NOLI_TRY(sensitivity_place(stage, x));
   noli_stage_list_terms(stage);

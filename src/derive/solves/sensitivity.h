@@ -27,8 +27,9 @@ const NoliTieSlopes* noli_sensitivity_ties(const NoliSensitivity* sensitivity);
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_follow_places(NoliSensitivity* sensitivity,
                                                            const NoliParameters* parameters);
 
-// Why steps of a simulation have no derivatives by these inputs, or NULL.
-const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted);
+// Fails with NOLI_ERROR_ARGUMENT, and says why, if steps of a simulation have no derivatives by
+// these inputs.
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_require(const NoliSim* sim, unsigned wanted);
 
 // Newton steps with the plain Hessian from the end of a solve, until the largest residual is below
 // `tolerance` times the largest force, or rounding. Fails with NOLI_NOT_CONVERGED where that is not

@@ -4,7 +4,7 @@
 #include "derive/solves/sensitivity_solve.h"
 
 #include "derive/parameters/parameters.h"
-#include "fem/loads/load_slopes.h"
+#include "fem/derivatives/load_derivatives.h"
 #include "math/difference.h"
 #include "step/conditions.h"
 

@@ -64,8 +64,9 @@ done:
 static NoliStatus require_function(const NoliSim* sim, unsigned wanted) {
   NoliStatus status = NOLI_OK;
   const NoliContactModel* contact = sim->model->problem.contact.model;
-  const char* defect =
-      contact->slopes_defect != NULL ? contact->slopes_defect(sim->stage, wanted) : NULL;
+  const char* defect = contact->derivatives->defect != NULL
+                           ? contact->derivatives->defect(sim->stage, wanted)
+                           : NULL;
   NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT, "derivatives: step %lld: %s",
              (long long)*sim->state.step + 1, defect);
 done:
@@ -159,7 +160,7 @@ NoliStatus noli_sensitivity_polish(NoliSensitivity* self, double tolerance) {
   NoliStage* stage = sim->stage;
   double scale, residual;
   NOLI_TRY(require_fixed_stiffness(sim));
-  if (stage->problem->contact.model->slopes_defect != NULL) {
+  if (stage->problem->contact.model->derivatives->defect != NULL) {
     // contacts that follow from the positions alone
     NOLI_TRY(noli_stage_find_contacts(stage));
     noli_stage_list_terms(stage);

@@ -1,9 +1,9 @@
 // The derivatives of the equations of a solve by its inputs, term by term.
 #include "derive/solves/sensitivity_solve.h"
 
-#include "fem/element_slopes.h"
-#include "fem/history_slopes.h"
-#include "fem/loads/load_slopes.h"
+#include "fem/derivatives/element_derivatives.h"
+#include "fem/derivatives/history_derivatives.h"
+#include "fem/derivatives/load_derivatives.h"
 #include "math/vec3.h"
 #include "step/conditions.h"
 
@@ -309,10 +309,11 @@ NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
   }
   NOLI_TRY(list_blocks_damping(self, &self->mixed));
   if (problem->friction.acts && noli_sensitivity_is_general(self)) {
-    NOLI_TRY(problem->contact.model->slide_slopes(stage, self->classes, &self->mixed));
+    NOLI_TRY(
+        problem->contact.model->derivatives->implicit_friction(stage, self->classes, &self->mixed));
   }
-  if ((self->wanted & problem->contact.model->slopes_by) != 0) {
-    NOLI_TRY(problem->contact.model->slopes(stage, &self->mixed));
+  if ((self->wanted & problem->contact.model->derivatives->inputs) != 0) {
+    NOLI_TRY(problem->contact.model->derivatives->gradient(stage, &self->mixed));
   }
 done:
   return status;

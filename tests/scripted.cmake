@@ -25,6 +25,11 @@ endif()
 if(NOLI_PYTHON)
   noli_add_scripted_test(check_includes ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_includes.py
     ${PROJECT_SOURCE_DIR})
+  foreach(form format spelling tidy)
+    noli_add_scripted_test(lint_${form} ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/lint.py ${form} ${PROJECT_SOURCE_DIR}
+      --build ${PROJECT_BINARY_DIR})
+  endforeach()
+  noli_add_scripted_test(lint_staged sh ${CMAKE_CURRENT_SOURCE_DIR}/install/test_lint.sh ${PROJECT_SOURCE_DIR})
   noli_add_scripted_test(check_citations ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_citations.py
     ${PROJECT_SOURCE_DIR})
   noli_add_scripted_test(read_vtu ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/output/read_vtu.py)
@@ -125,6 +130,13 @@ if(TARGET noli_validate AND NOLI_PYTHON)
 endif()
 if(NOLI_PYTHON)
   noli_add_scripted_test(pin_reference ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/validation/pin_reference.py)
+endif()
+# additions that docs/howto/add.md shows, linked with the objects of this build
+if(CMAKE_GENERATOR STREQUAL "Unix Makefiles" AND TARGET noli_program AND NOLI_PYTHON AND NOLI_SANITIZE STREQUAL "")
+  foreach(name law format element contact)
+    noli_add_scripted_test(addition_${name} ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/install/test_additions.py
+      ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${name})
+  endforeach()
 endif()
 if(CMAKE_GENERATOR STREQUAL "Unix Makefiles")
   noli_add_scripted_test(setup sh ${CMAKE_CURRENT_SOURCE_DIR}/install/test_setup.sh ${CMAKE_COMMAND} ${PROJECT_SOURCE_DIR})

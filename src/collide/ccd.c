@@ -39,10 +39,9 @@ static const NoliCcdOptions* take_options(const NoliCcdOptions* options, NoliCcd
                 ? own
                 : NULL;
   }
-  bool valid =
-      taken != NULL && noli_numbers_check(NULL, "", NOLI_NUMBERS_CCD, taken) == NOLI_OK &&
-      (taken->method == NULL ||
-                        noli_named_find(noli_ccd_methods, NOLI_CCD_METHODS, taken->method) >= 0);
+  bool valid = taken != NULL && noli_numbers_check(NULL, "", NOLI_NUMBERS_CCD, taken) == NOLI_OK &&
+               (taken->method == NULL ||
+                noli_named_find(noli_ccd_methods, NOLI_CCD_METHODS, taken->method) >= 0);
   return valid ? taken : NULL;
 }
 
@@ -444,8 +443,10 @@ bool noli_point_triangle_ccd(const double p_t0[3], const double t0_t0[3], const 
                              const double t2_t0[3], const double p_t1[3], const double t0_t1[3],
                              const double t1_t1[3], const double t2_t1[3],
                              const NoliCcdOptions* options, double t_max, double* toi) {
-  NoliVec3 x_t0[4] = {noli_load3_or_nan(p_t0), noli_load3_or_nan(t0_t0), noli_load3_or_nan(t1_t0), noli_load3_or_nan(t2_t0)};
-  NoliVec3 x_t1[4] = {noli_load3_or_nan(p_t1), noli_load3_or_nan(t0_t1), noli_load3_or_nan(t1_t1), noli_load3_or_nan(t2_t1)};
+  NoliVec3 x_t0[4] = {noli_load3_or_nan(p_t0), noli_load3_or_nan(t0_t0), noli_load3_or_nan(t1_t0),
+                      noli_load3_or_nan(t2_t0)};
+  NoliVec3 x_t1[4] = {noli_load3_or_nan(p_t1), noli_load3_or_nan(t0_t1), noli_load3_or_nan(t1_t1),
+                      noli_load3_or_nan(t2_t1)};
   return answer(noli_ccd_point_triangle, x_t0, x_t1, options, t_max, toi);
 }
 
@@ -453,10 +454,10 @@ bool noli_edge_edge_ccd(const double ea0_t0[3], const double ea1_t0[3], const do
                         const double eb1_t0[3], const double ea0_t1[3], const double ea1_t1[3],
                         const double eb0_t1[3], const double eb1_t1[3],
                         const NoliCcdOptions* options, double t_max, double* toi) {
-  NoliVec3 x_t0[4] = {noli_load3_or_nan(ea0_t0), noli_load3_or_nan(ea1_t0), noli_load3_or_nan(eb0_t0),
-                      noli_load3_or_nan(eb1_t0)};
-  NoliVec3 x_t1[4] = {noli_load3_or_nan(ea0_t1), noli_load3_or_nan(ea1_t1), noli_load3_or_nan(eb0_t1),
-                      noli_load3_or_nan(eb1_t1)};
+  NoliVec3 x_t0[4] = {noli_load3_or_nan(ea0_t0), noli_load3_or_nan(ea1_t0),
+                      noli_load3_or_nan(eb0_t0), noli_load3_or_nan(eb1_t0)};
+  NoliVec3 x_t1[4] = {noli_load3_or_nan(ea0_t1), noli_load3_or_nan(ea1_t1),
+                      noli_load3_or_nan(eb0_t1), noli_load3_or_nan(eb1_t1)};
   return answer(noli_ccd_edge_edge, x_t0, x_t1, options, t_max, toi);
 }
 

@@ -36,7 +36,7 @@ NOLI_WARN_UNUSED NoliStatus noli_damped_tets_create(NoliContext* context,
                                                     const double* damping_time,
                                                     NoliDampedTets** damped);
 // NULL is harmless.
-void noli_damped_tets_destroy(NoliDampedTets** damped);
+void noli_damped_tets_destroy(NoliDampedTets** owner);
 
 // Data of the term; everything is borrowed. With `damped` NULL the term has no stencils.
 typedef struct NoliDamping {

@@ -14,7 +14,7 @@
 // times with 0.45, 2.5 times with 0.49 and 3.4 times with 0.4999.
 #define LOCKING_RATIO 0.45
 // A surface vertex is opposite to another one where the cosine of their normals is below this.
-#define OPPOSITE -0.5
+#define OPPOSITE (-0.5)
 // Share of its surface from which on a body is a single layer: in rods of one cell half of the
 // vertices have an edge through the section.
 #define LAYER_SHARE 0.4

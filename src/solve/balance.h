@@ -26,7 +26,7 @@
 
 NOLI_WARN_UNUSED NoliStatus noli_balance_create(NoliContext* context, const NoliProblem* problem,
                                                 NoliBalance** balance);
-void noli_balance_destroy(NoliBalance** balance);
+void noli_balance_destroy(NoliBalance** owner);
 
 // Begins a solve.
 void noli_balance_begin(NoliStage* stage);

@@ -8,7 +8,7 @@
 // them indefinite, and blends of plain and projected Hessians.
 NOLI_WARN_UNUSED NoliStatus noli_directions_create(NoliContext* context, const NoliProblem* problem,
                                                    NoliDirections** directions);
-void noli_directions_destroy(NoliDirections** directions);
+void noli_directions_destroy(NoliDirections** owner);
 
 // As noli_lin_solver_forget, and what the linear solver has learnt in the step before and in this
 // one.

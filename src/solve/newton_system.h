@@ -26,4 +26,4 @@ NOLI_WARN_UNUSED NoliStatus noli_newton_system_solve(NoliStage* stage, NoliNewto
 void noli_newton_system_forget(NoliNewtonSystem* system);
 
 // NULL is harmless.
-void noli_newton_system_destroy(NoliNewtonSystem** system);
+void noli_newton_system_destroy(NoliNewtonSystem** owner);

@@ -235,7 +235,7 @@ struct NoliStage {
 
 NOLI_WARN_UNUSED NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem,
                                               NoliStage** stage);
-void noli_stage_destroy(NoliStage** stage);
+void noli_stage_destroy(NoliStage** owner);
 
 // Makes the next step depend only on the state, not on matrices of previous steps, so that a
 // resumed run gives the same bits as an uninterrupted one. `lesson` of the linear solver is part of

@@ -75,8 +75,9 @@ static void list_slopes(const Setup* setup, NoliMixedList* list) {
                                     .distance = NOLI_CONTACT_DISTANCE,
                                     .stiffness = {NOLI_CONTACT_STIFFNESS, NOLI_NULL_INDEX},
                                     .classes = {no_class, NULL}};
-  ASSERT_OK(setup->friction ? noli_implicit_friction_derivatives(list, &at.friction, at.made.x, &inputs)
-                            : noli_barrier_slopes(list, &at.barrier, &inputs, at.made.x));
+  ASSERT_OK(setup->friction
+                ? noli_implicit_friction_derivatives(list, &at.friction, at.made.x, &inputs)
+                : noli_barrier_slopes(list, &at.barrier, &inputs, at.made.x));
 }
 
 // The derivative by input j.

@@ -654,8 +654,8 @@ static void threads_and_checkpoints_change_no_bit(void** state) {
 // ---- several ties, seams, chains ----------------------------------------------------------------
 
 // Three bars in a row, each tied to the one before it, one of them through a sheet that is tied to
-// both; and a strip of two pieces with a seam within its mesh.
-static void chains_and_seams(void** state) {
+// both.
+static void chains_of_ties(void** state) {
   (void)state;
   Tied* tied = tied_new(1);
   World* world = &tied->world;
@@ -679,17 +679,16 @@ static void chains_and_seams(void** state) {
   }
   assert_true(lowest[2] < lowest[1] && lowest[1] < lowest[0]);
   tied_done(tied);
+}
 
-  // vertices of the upper half of a strip on those of the lower one
-  tied = tied_new(1);
-  world = &tied->world;
-  int32_t sheet = make_sheet(world, 0.1, 0.4, 4, (double[]){0, 0, 0});
-  NoliMesh *whole = world->mesh[sheet], *cut = NULL;
-  ASSERT_OK(
-      noli_mesh_create(world->context, whole->n_vert + 5, 0, whole->n_tri, 0, 0, false, &cut));
+// A strip with its vertices at y = 0 twice: copies belong to the triangles below.
+static NoliMesh* cut_strip(NoliContext* context, const NoliMesh* whole, int32_t of[5],
+                           int32_t copy[5]) {
+  NoliMesh* cut = NULL;
+  ASSERT_OK(noli_mesh_create(context, whole->n_vert + 5, 0, whole->n_tri, 0, 0, false, &cut));
   memcpy(cut->x, whole->x, 3 * sizeof(double) * (size_t)whole->n_vert);
   memcpy(cut->tri, whole->tri, 3 * sizeof(int32_t) * (size_t)whole->n_tri);
-  int32_t n = 0, copy[5], of[5];
+  int32_t n = 0;
   for (int32_t i = 0; i < whole->n_vert; i++) {
     if (fabs(whole->x[3 * i + 1]) < 1e-9) {
       of[n] = i;
@@ -710,6 +709,16 @@ static void chains_and_seams(void** state) {
       }
     }
   }
+  return cut;
+}
+
+// Vertices of the upper half of a strip on those of the lower one: a seam within its mesh.
+static void seams_within_a_mesh(void** state) {
+  (void)state;
+  Tied* tied = tied_new(1);
+  World* world = &tied->world;
+  int32_t of[5], copy[5], sheet = make_sheet(world, 0.1, 0.4, 4, (double[]){0, 0, 0});
+  NoliMesh* cut = cut_strip(world->context, world->mesh[sheet], of, copy);
   noli_mesh_destroy(world->context, &world->mesh[sheet]);
   world->mesh[sheet] = cut;
   world->body[sheet].mesh = cut;
@@ -882,7 +891,8 @@ int main(void) {
       cmocka_unit_test(contact_acts_beside_ties),
       cmocka_unit_test(other_contact_models),
       cmocka_unit_test(threads_and_checkpoints_change_no_bit),
-      cmocka_unit_test(chains_and_seams),
+      cmocka_unit_test(chains_of_ties),
+      cmocka_unit_test(seams_within_a_mesh),
       cmocka_unit_test(high_order_masters),
       cmocka_unit_test(surfaces_of_their_own_have_no_mass),
       cmocka_unit_test(refusals),

@@ -17,10 +17,10 @@ typedef struct NoliSensitivity NoliSensitivity;
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted,
                                                     NoliPairClasses classes,
                                                     NoliSensitivity** sensitivity);
-void noli_sensitivity_destroy(NoliSensitivity** sensitivity);
+void noli_sensitivity_destroy(NoliSensitivity** owner);
 
 // How the ties of the simulation follow shapes.
-const NoliTieSlopes* noli_sensitivity_ties(const NoliSensitivity* sensitivity);
+const NoliTieSlopes* noli_sensitivity_ties(const NoliSensitivity* self);
 
 // Says which bodies have rest shapes that vary: forces on them follow these. To be called once
 // before solves are set up, where rest positions are wanted. Fails with NOLI_ERROR_MEMORY.
@@ -77,7 +77,7 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_push_masses(NoliSensitivity* sensit
                                                          double* force);
 
 // To be called when the parts of a tape are gone, or the stage was used for something else.
-void noli_sensitivity_forget(NoliSensitivity* sensitivity);
+void noli_sensitivity_forget(NoliSensitivity* self);
 
 // In reverse: from derivatives b (n_vert x 3) by the solution adds those by all inputs to `to`, and
 // those by prescribed positions, the targets of nodes, to `target` (n_vert x 3), where positions at

@@ -4,9 +4,14 @@
 #include "fem/own_stencils.h"
 
 // The order of the blocks of a problem.
-static const NoliBlockType* const types[] = {&noli_block_tets,    &noli_block_shells,
-                                             &noli_block_twisted, &noli_block_rods,
-                                             &noli_block_points,  &noli_block_order_n};
+static const NoliBlockType* const types[] = {
+    &noli_block_tets,    //
+    &noli_block_shells,  //
+    &noli_block_twisted, //
+    &noli_block_rods,    //
+    &noli_block_points,  //
+    &noli_block_order_n, //
+};
 enum { N_TYPES = sizeof types / sizeof types[0] };
 
 int32_t noli_block_type_count(void) {

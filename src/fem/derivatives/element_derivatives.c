@@ -194,7 +194,8 @@ static NoliLame lame_of(const NoliBlock* block, int32_t element) {
 // ---- thin bodies --------------------------------------------------------------------------------
 
 int64_t noli_thin_number(const NoliBlock* block, NoliBlockPart part) {
-  bool by_radius = part == NOLI_PART_BENDING && noli_derivatives_of(block)->bending_by_radius != NULL;
+  bool by_radius =
+      part == NOLI_PART_BENDING && noli_derivatives_of(block)->bending_by_radius != NULL;
   return by_radius ? NOLI_THIN_RADIUS : (int64_t)part;
 }
 
@@ -216,7 +217,7 @@ NoliStatus noli_element_slopes_by_parts(NoliMixedList* list, const NoliBlock* bl
     NoliLocal out = {.gradient = noli_local_from(noli_mixed_block(blocks, s), n * s)};
     if (number == NOLI_THIN_RADIUS) {
       noli_derivatives_of(block)->bending_by_radius(block, s, x, energy->scale,
-                                                  noli_mixed_block(blocks, s));
+                                                    noli_mixed_block(blocks, s));
     } else {
       stencils.evaluate(energy, x, s, s + 1, NOLI_EVAL_GRADIENT, &out);
     }
@@ -245,7 +246,8 @@ NoliStatus noli_element_slopes_by_thin_moduli(NoliMixedList* list, const NoliBlo
   for (int64_t s = 0; s < stencils.n; s++) {
     int32_t element[2] = {NOLI_NULL_INDEX, NOLI_NULL_INDEX};
     noli_derivatives_of(block)->by_moduli(block, energy->part, s, X, x, energy->scale, element,
-                                        noli_mixed_block(by_mu, s), noli_mixed_block(by_lambda, s));
+                                          noli_mixed_block(by_mu, s),
+                                          noli_mixed_block(by_lambda, s));
     for (int e = 0; e < 2 && element[e] != NOLI_NULL_INDEX; e++) {
       by_mu->input[2 * s + e] = by_lambda->input[2 * s + e] = first_element + element[e];
     }
@@ -569,7 +571,7 @@ static void add_turn(const NoliBlock* block, int32_t e, const Point* point, cons
   double turn[9], force[9] = {0.0};
   if (noli_derivatives_of(block)->product_by_turn == NULL ||
       !noli_derivatives_of(block)->product_by_turn(block, e, at->X, point->vertex, &point->F, W,
-                                                 product, &by_turn, turn)) {
+                                                   product, &by_turn, turn)) {
     return;
   }
   element_slopes_add_force(point, &by_turn, factor, 1, force);

@@ -123,7 +123,7 @@ static NoliStatus slopes_by_frame(NoliMixedList* list, const NoliBlock* block, d
   for (int64_t s = 0; s < stencils.n; s++) {
     int64_t* place = blocks->input + 12 * s;
     noli_derivatives_of(block)->bending_by_frame(block, s, x, scale, place,
-                                               noli_mixed_block(blocks, s));
+                                                 noli_mixed_block(blocks, s));
     for (int k = 0; k < 12; k++) {
       place[k] += first;
     }
@@ -336,7 +336,7 @@ void noli_block_push_relaxation(const NoliBlock* block, const NoliBlockRelaxatio
   if (noli_block_has_frames(block)) {
     if (at->ends) {
       noli_derivatives_of(block)->frame_tangent(block, at->before, at->x, change->x, change->before,
-                                              d_after);
+                                                d_after);
     } else {
       memcpy(d_after, change->before, sizeof *d_after * (size_t)block->n_history);
     }
@@ -351,7 +351,7 @@ void noli_block_pull_relaxation(const NoliBlock* block, const NoliBlockRelaxatio
   if (noli_block_has_frames(block)) {
     if (at->ends) {
       noli_derivatives_of(block)->frame_adjoint(block, at->before, at->x, by_after, by->x,
-                                              by->before);
+                                                by->before);
     }
     for (int64_t i = 0; i < block->n_history && !at->ends; i++) {
       by->before[i] += by_after[i];

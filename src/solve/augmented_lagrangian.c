@@ -575,9 +575,16 @@ static NoliStatus forces_settled(Solve* solve, const NoliNewtonStat* stat, bool*
   stage->here->x = solve->work->safe;
   NoliStatus status = noli_forces_balance(stage, stat->step_speed, may);
   stage->here->x = target;
+  NOLI_TRY(status);
   if (!*may && stat->alpha >= 1.0 && stage->time.inertia) {
     noli_active_set_release_inactive(solve->set);
   }
+  if (!*may) {
+    // the next line search compares with the energies at y
+    double energy;
+    NOLI_TRY(energy_without_contact(stage, &energy));
+  }
+done:
   return status;
 }
 
@@ -621,7 +628,7 @@ static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
     // 1. boundary and target state
     stat = (NoliNewtonStat){0};
     status = move_target(&solve, &stat);
-    if (status > NOLI_OK && solve.settled) {
+    if (status == NOLI_LINE_SEARCH_FAILED && solve.settled) {
       // rounding leaves no direction that would improve the balance
       status = NOLI_OK;
       break;

@@ -4,7 +4,8 @@
 //   noli_error_study [OPTIONS] SCENE...
 //
 // The states are those of the converged solution: the barrier with termination "residual" at a
-// tolerance of 1e-8 l/s, and friction repeated until it converges. A variant keeps between steps
+// tolerance of 1e-8 l/s, and friction repeated until it converges, unless --reference changes some
+// of that. A variant keeps between steps
 // what its solver remembers (the constraints of the augmented Lagrangian); everything else comes
 // from the reference. Contact models with another gap than the barrier's, as constraints, differ
 // from it by up to the contact distance even when they converge.
@@ -53,6 +54,7 @@ static const Variant usual[] = {
 enum { N_USUAL = sizeof usual / sizeof *usual };
 
 typedef struct Study {
+  Variant reference;
   Variant variant[VARIANTS];
   int32_t n_variants;
   NoliSceneOverride override[USER_OVERRIDES]; // of every variant
@@ -81,6 +83,7 @@ typedef struct Errors {
   double energy, energy_of; // J; the first with its sign
   double momentum, momentum_of;
   double friction, friction_of; // J, work of friction
+  double contact, contact_of;   // N, forces of contact on nodes
 } Errors;
 
 typedef struct Run {
@@ -197,6 +200,27 @@ static double motion_energy(const NoliStepReport* report) {
   return report->kinetic + report->elastic;
 }
 
+// Adds the differences of the forces of contact on nodes; false if there is no memory for them.
+static bool add_contact_errors(Run* run, const Run* converged) {
+  int64_t n = 3 * (int64_t)noli_sim_vertex_count(run->sim);
+  double *mine = calloc((size_t)n, sizeof *mine), *right = calloc((size_t)n, sizeof *right);
+  bool good = mine != NULL && right != NULL;
+  good = good && noli_sim_contact_forces(run->sim, mine) == NOLI_OK &&
+         noli_sim_contact_forces(converged->sim, right) == NOLI_OK;
+  for (int64_t i = 0; good && i < n; i += 3) {
+    double off = 0.0, force = 0.0;
+    for (int64_t k = i; k < i + 3; k++) {
+      off += (mine[k] - right[k]) * (mine[k] - right[k]);
+      force += right[k] * right[k];
+    }
+    run->errors.contact += sqrt(off);
+    run->errors.contact_of += sqrt(force);
+  }
+  free(mine);
+  free(right);
+  return good;
+}
+
 // Adds the differences of a step from the converged one, which began at `x` (n_node x 3).
 static void add_errors(Run* run, const Run* converged, const double* x) {
   Errors* errors = &run->errors;
@@ -226,6 +250,9 @@ static void add_errors(Run* run, const Run* converged, const double* x) {
   errors->energy_of += motion_energy(right);
   errors->friction += fabs(mine->friction_loss - right->friction_loss);
   errors->friction_of += right->friction_loss;
+  if (!add_contact_errors(run, converged)) {
+    fail(run, "forces of contact");
+  }
 }
 
 static double percent(double error, double of) {
@@ -234,7 +261,7 @@ static double percent(double error, double of) {
 
 static const char header[] =
     "| solver | iterations a step | CPU s a step | position, mean | position, largest | energy | "
-    "momentum | friction work |\n|---|---:|---:|---:|---:|---:|---:|---:|\n";
+    "momentum | friction work | contact forces |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|\n";
 
 // A text of a table and a comma; quotation marks in it are doubled.
 static void print_quoted(FILE* file, const char* text) {
@@ -254,9 +281,10 @@ static void print_row(const Study* study, const Scene* entry, const Run* run) {
       percent(errors->energy, errors->energy_of),
       percent(errors->momentum, errors->momentum_of),
       percent(errors->friction, errors->friction_of),
+      percent(errors->contact, errors->contact_of),
   };
   if (run->message[0] != '\0') {
-    printf("| %s | step %lld: %s | | | | | | |\n", run->variant->name, (long long)run->steps + 1,
+    printf("| %s | step %lld: %s | | | | | | | |\n", run->variant->name, (long long)run->steps + 1,
            run->message);
   } else {
     printf("| %s | %.1f | %.3g |", run->variant->name, (double)run->newton / n, run->seconds / n);
@@ -322,7 +350,7 @@ static bool study_scene(const Study* study, const Scene* entry) {
   int32_t from = study->from >= 0 ? study->from : entry->from;
   int32_t steps = study->steps > 0 ? study->steps : entry->steps > 0 ? entry->steps : STEPS;
   Run converged, runs[VARIANTS];
-  bool good = start(&converged, study, entry, &reference);
+  bool good = start(&converged, study, entry, &study->reference);
   int32_t n = 0;
   for (; good && n < study->n_variants; n++) {
     start(&runs[n], study, entry, &study->variant[n]);
@@ -357,6 +385,7 @@ static void help(void) {
        "  --steps N                 compares N steps (default: as the suite, otherwise 3)\n"
        "  --set PATH=VALUE          replaces a value of the scene for all variants\n"
        "  --variant PATH=VALUE,...  a variant, in place of the usual ones (may be repeated)\n"
+       "  --reference PATH=VALUE,.. replaces values of the reference\n"
        "  --threads N               default: 1\n"
        "  --csv FILE                also writes the rows to FILE");
 }
@@ -377,25 +406,39 @@ static bool read_override(char* text, NoliSceneOverride* override) {
   return true;
 }
 
-static bool read_variant(char* text, Study* study) {
-  if (study->n_variants == VARIANTS) {
-    return wrong("--variant", "was given too often");
-  }
-  Variant* variant = &study->variant[study->n_variants++];
-  int32_t n = 0;
-  *variant = (Variant){0};
-  snprintf(variant->name, sizeof variant->name, "%s", text);
-  for (char* next = text; next != NULL; n++) {
+// Adds PATH=VALUE,.. to a variant; a value of a path that it has is replaced.
+static bool read_overrides(char* text, Variant* variant) {
+  for (char* next = text; next != NULL;) {
     char* part = next;
     next = strchr(part, ',');
     if (next != NULL) {
       *next++ = '\0';
     }
-    if (n == OVERRIDES || !read_override(part, &variant->override[n])) {
-      return wrong("--variant", "needs up to 8 PATH=VALUE with commas between them");
+    NoliSceneOverride override;
+    if (!read_override(part, &override)) {
+      return false;
     }
+    int32_t n = 0;
+    while (n < OVERRIDES && variant->override[n].path != NULL &&
+           strcmp(variant->override[n].path, override.path) != 0) {
+      n++;
+    }
+    if (n == OVERRIDES) {
+      return wrong("--variant, --reference", "have room for 8 values");
+    }
+    variant->override[n] = override;
   }
   return true;
+}
+
+static bool read_variant(char* text, Study* study) {
+  if (study->n_variants == VARIANTS) {
+    return wrong("--variant", "was given too often");
+  }
+  Variant* variant = &study->variant[study->n_variants++];
+  *variant = (Variant){0};
+  snprintf(variant->name, sizeof variant->name, "%s", text);
+  return read_overrides(text, variant);
 }
 
 static bool read_count(const char* option, const char* text, int32_t least, int32_t* count) {
@@ -430,6 +473,9 @@ static bool read_valued(Study* study, const char* option, char* value) {
   }
   if (strcmp(option, "--variant") == 0) {
     return read_variant(value, study);
+  }
+  if (strcmp(option, "--reference") == 0) {
+    return read_overrides(value, &study->reference);
   }
   if (strcmp(option, "--set") == 0) {
     return study->n_overrides == USER_OVERRIDES
@@ -471,7 +517,7 @@ static bool read_options(int argc, char** argv, Study* study, SceneList* scenes)
 }
 
 int main(int argc, char** argv) {
-  Study study = {.from = -1, .n_threads = 1};
+  Study study = {.from = -1, .n_threads = 1, .reference = reference};
   SceneList scenes = {0};
   if (argc == 2 && strcmp(argv[1], "--help") == 0) {
     help();
@@ -481,7 +527,7 @@ int main(int argc, char** argv) {
   int failure = good ? 1 : 2;
   if (good && study.csv != NULL) {
     fprintf(study.csv, "scene,variant,iterations,seconds,position,largest,energy,momentum,"
-                       "friction\n");
+                       "friction,contact\n");
   }
   // finished scenes are printed while others run
   setvbuf(stdout, NULL, _IOLBF, 4096);

@@ -185,6 +185,8 @@ static void add_step(Result* result, const NoliStepReport* report, double wall) 
   result->friction_iterations += report->friction_iterations;
   result->friction_error = fmax(result->friction_error, report->friction_error);
   result->friction_off += !(report->friction_error <= FRICTION_TOLERATED) ? 1 : 0;
+  result->imbalance = fmax(result->imbalance, report->imbalance);
+  result->unbalanced += report->imbalance > IMBALANCE_TOLERATED ? 1 : 0;
 }
 
 static double largest_change(int32_t n, const double* X, const double* x) {

@@ -122,6 +122,8 @@ static const Field fields[] = {
     FIELD("friction_iterations", COUNT, friction_iterations),
     FIELD("friction_error_max", NUMBER, friction_error),
     FIELD("steps_friction_off", COUNT, friction_off),
+    FIELD("imbalance_max", NUMBER, imbalance),
+    FIELD("steps_unbalanced", COUNT, unbalanced),
 };
 
 static const Field stages[] = {

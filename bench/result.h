@@ -59,12 +59,17 @@ typedef struct Result {
   int64_t friction_iterations; // solves with friction of their own
   double friction_error;       // largest of a step, as in NoliStepReport
   int64_t friction_off;        // steps whose friction_error exceeds FRICTION_TOLERATED
+  double imbalance;            // largest of a step, as in NoliStepReport
+  int64_t unbalanced;          // steps whose imbalance exceeds IMBALANCE_TOLERATED
   double shape_error; // largest relative change of a distance between two vertices of a body;
                       // NAN unless the scene ends at rest and was run to its end
 } Result;
 
 // The friction error above which "automatic" repeats a solve.
 #define FRICTION_TOLERATED 0.05
+
+// The default of solver.imbalance with inertia.
+#define IMBALANCE_TOLERATED 0.01
 
 // Nothing measured yet.
 Result result_new(const char* scene);

@@ -111,8 +111,7 @@ static NoliStatus own_body(NoliContext* context, NoliOwnedDefinition* owner, Nol
   OWN(body->proxy.place, 3 * n_carried);
   OWN_TEXT(body->shell.bending_law);
   NOLI_TRY(own_material(context, owner, &body->material));
-  NOLI_TRY(own_fields(context, owner, noli_body_cells(noli_body_kind(body), body->mesh).n,
-                      &body->fields));
+  NOLI_TRY(own_fields(context, owner, noli_body_elements(body).n, &body->fields));
   void* parts;
   NOLI_TRY(copy_items(context, owner, body->parts, body->n_parts, 0, sizeof *body->parts, &parts));
   body->parts = parts;

@@ -57,7 +57,7 @@ static void warn(const NoliModel* model, const Doubt* doubt) {
 }
 
 static bool is_linear_solid(const NoliBodyDef* body) {
-  return !body->obstacle && noli_body_kind(body) == NOLI_BODY_SOLID && body->order <= 1;
+  return !body->obstacle && noli_body_kind(body) == &noli_body_solid && body->order <= 1;
 }
 
 // ---- locking ----
@@ -72,8 +72,8 @@ static double largest_ratio(double ratio, const NoliMaterialDef* material,
 }
 
 static void doubt_ratio(const NoliModel* model, int32_t b, const NoliBodyDef* body, Doubt* doubt) {
-  bool plane = noli_body_kind(body) == NOLI_BODY_PLANE_STRAIN;
-  int32_t n_element = model->cell_first[b + 1] - model->cell_first[b];
+  bool plane = noli_body_kind(body) == &noli_body_plane_strain;
+  int32_t n_element = model->tet_first[b + 1] - model->tet_first[b];
   double ratio = largest_ratio(-1.0, &body->material, &body->fields, n_element);
   for (int32_t k = 0; k < body->n_parts; k++) {
     const NoliPartDef* part = &body->parts[k];
@@ -326,7 +326,7 @@ NoliStatus noli_doubts_report(const NoliModel* model, const NoliSimDef* def) {
   Doubt ratio = {0}, thin = {0}, fine = {0};
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBodyDef* body = &def->bodies[b];
-    bool plane = !body->obstacle && noli_body_kind(body) == NOLI_BODY_PLANE_STRAIN;
+    bool plane = !body->obstacle && noli_body_kind(body) == &noli_body_plane_strain;
     if (plane || is_linear_solid(body)) {
       doubt_ratio(model, b, body, &ratio);
     }

@@ -1,9 +1,9 @@
 #include "model/face_loads.h"
 
+#include "base/sort.h"
 #include "math/vec3.h"
 #include "mesh/topology.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // ---- faces --------------------------------------------------------------------------------------
@@ -34,8 +34,8 @@ static Corners corners_of(const int32_t vertex[3], int32_t first) {
 }
 
 static bool is_listed(const Meant* meant, const Corners* corners) {
-  return meant->face == NULL || bsearch(corners, meant->face, (size_t)meant->n_face,
-                                        sizeof *corners, compare_corners) != NULL;
+  return meant->face == NULL || noli_find_sorted(corners, meant->face, meant->n_face,
+                                                 sizeof *corners, compare_corners) != NULL;
 }
 
 // Lists the faces of a body that are meant into tri (NULL: only counts).
@@ -134,7 +134,7 @@ static bool is_marked(const NoliBlock* block, NoliTetFace face, const uint8_t* m
 static int32_t keep_meant(const NoliBlock* block, const Meant* meant, int64_t n, Side* side,
                           NoliTetFace* kept) {
   int32_t n_kept = 0;
-  qsort(side, (size_t)n, sizeof *side, compare_sides);
+  noli_sort(side, n, sizeof *side, compare_sides);
   for (int64_t i = 0, end; i < n; i = end) {
     end = i + 1;
     while (end < n && compare_sides(&side[i], &side[end]) == 0) {
@@ -209,7 +209,7 @@ NoliStatus noli_face_loads_build(NoliModel* model, const NoliSimDef* sim_def, in
     for (int64_t i = 0; i < def->n_face; i++) {
       meant.face[i] = corners_of(def->face + 3 * i, model->vert_first[body]);
     }
-    qsort(meant.face, (size_t)def->n_face, sizeof *meant.face, compare_corners);
+    noli_sort(meant.face, def->n_face, sizeof *meant.face, compare_corners);
   }
   force->thickness =
       model->problem.surface->planar[body] ? sim_def->bodies[body].plane_strain : 1.0;

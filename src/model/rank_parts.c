@@ -19,7 +19,7 @@ static NoliStatus list_cells(const NoliModel* model, const NoliSimDef* def, int3
       continue;
     }
     const NoliMesh* mesh = def->bodies[b].mesh;
-    NoliBodyCells own = noli_body_cells(noli_body_kind(&def->bodies[b]), mesh);
+    NoliBodyCells own = noli_body_elements(&def->bodies[b]);
     NOLI_CHECK(model->context,
                n_corner + (int64_t)own.size * own.n <= INT32_MAX &&
                    n_vert + mesh->n_vert <= INT32_MAX,

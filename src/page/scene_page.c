@@ -4,6 +4,7 @@
 // sections of rods.
 #include "noli/output.h"
 
+#include "base/sort.h"
 #include "noli/version.h"
 #include "fem/thin/twist.h"
 #include "page/page_file.h"
@@ -453,7 +454,7 @@ static NoliStatus add_gaps(Scenery* scenery, NoliDefects* gaps) {
       gap->n_vert[1] = 0; // drawn by one side
     }
   }
-  qsort(gaps->data, (size_t)gaps->count, sizeof *gaps->data, compare_gaps);
+  noli_sort(gaps->data, gaps->count, sizeof *gaps->data, compare_gaps);
   for (int64_t i = 0, n; i < gaps->count; i += n) {
     const NoliDefect* least = &gaps->data[i];
     double size = 0.0;

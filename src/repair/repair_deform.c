@@ -1,6 +1,7 @@
 #include "repair/repair.h"
 
-#include <stdlib.h>
+#include "base/sort.h"
+
 #include <string.h>
 
 // Smoothing of displacements: stiffness of the connections of vertices relative to the pushes, from
@@ -56,7 +57,7 @@ static NoliStatus link_vertices(Deform* deform) {
       }
     }
   }
-  qsort(pair, (size_t)n_pairs, 2 * sizeof *pair, compare_links);
+  noli_sort(pair, n_pairs, 2 * sizeof *pair, compare_links);
   NOLI_NEW(model->context, deform->link, n_pairs);
   int64_t count = 0;
   for (int64_t i = 0; i < n_pairs; i++) {
@@ -259,9 +260,7 @@ static NoliStatus contour_length(const NoliRepairWork* work, const NoliCrossing*
                 ((Segment){face < t ? face : t, face < t ? t : face, crossing[i].position}));
     }
   }
-  if (segment.count > 1) {
-    qsort(segment.data, (size_t)segment.count, sizeof(Segment), compare_segments);
-  }
+  noli_sort(segment.data, segment.count, sizeof(Segment), compare_segments);
   for (int64_t i = 1; i < segment.count; i++) {
     const Segment *p = &segment.data[i - 1], *q = &segment.data[i];
     *length += p->a == q->a && p->b == q->b ? noli_norm3(noli_sub3(p->end, q->end)) : 0.0;

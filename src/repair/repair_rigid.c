@@ -1,9 +1,9 @@
 // The rigid stage: which units meet, and the translations that part all of them.
 #include "repair/repair_way.h"
 
+#include "base/sort.h"
 #include "collide/nested.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // Rounds after which directions of pairs stay as they are, so that the search comes to an end.
@@ -223,9 +223,7 @@ static NoliStatus find_meetings(Rigid* rigid) {
   NOLI_TRY(add_nested(rigid));
   NOLI_TRY(add_close(rigid));
   NOLI_TRY(add_passages(rigid));
-  if (rigid->meeting.count > 1) {
-    qsort(rigid->meeting.data, (size_t)rigid->meeting.count, sizeof(Meeting), compare_meetings);
-  }
+  noli_sort(rigid->meeting.data, rigid->meeting.count, sizeof(Meeting), compare_meetings);
   for (int64_t i = 0; i < rigid->meeting.count; i++) {
     const Meeting* meeting = &rigid->meeting.data[i];
     Meeting* kept = n > 0 ? &rigid->meeting.data[n - 1] : NULL;

@@ -566,13 +566,25 @@ done:
 }
 
 // Whether the forces at the safe state balance, with the multipliers as forces of contact: those
-// that the step reports.
-static NoliStatus forces_settled(Solve* solve, double speed, bool* may) {
+// that the step reports. If not, separating surfaces no longer resist: as long as they do, a body
+// that should part from another one moves by the same small length in every iteration. Without
+// inertia nothing else would keep them from flying apart.
+static NoliStatus forces_settled(Solve* solve, const NoliNewtonStat* stat, bool* may) {
   NoliStage* stage = solve->stage;
   double* target = stage->here->x;
   stage->here->x = solve->work->safe;
-  NoliStatus status = noli_forces_balance(stage, speed, may);
+  NoliStatus status = noli_forces_balance(stage, stat->step_speed, may);
   stage->here->x = target;
+  NOLI_TRY(status);
+  if (!*may && stat->alpha >= 1.0 && stage->time.inertia) {
+    noli_active_set_release_inactive(solve->set);
+  }
+  if (!*may) {
+    // the next line search compares with the energies at y
+    double energy;
+    NOLI_TRY(energy_without_contact(stage, &energy));
+  }
+done:
   return status;
 }
 
@@ -616,7 +628,7 @@ static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
     // 1. boundary and target state
     stat = (NoliNewtonStat){0};
     status = move_target(&solve, &stat);
-    if (status > NOLI_OK && solve.settled) {
+    if (status == NOLI_LINE_SEARCH_FAILED && solve.settled) {
       // rounding leaves no direction that would improve the balance
       status = NOLI_OK;
       break;
@@ -656,7 +668,7 @@ static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
     solve.settled = converged;
     stage->balance_missed = false;
     if (converged) {
-      NOLI_TRY(forces_settled(&solve, stat.step_speed, &converged));
+      NOLI_TRY(forces_settled(&solve, &stat, &converged));
     }
   }
   end(&solve);

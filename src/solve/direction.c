@@ -1,12 +1,12 @@
 #include "solve/direction.h"
 
 #include "base/ranks.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "linalg/shifted_matrix.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // Loosest forcing term of early iterations, relative to linear_tolerance. Constraints that push
@@ -232,7 +232,7 @@ static int32_t sort_diagonals(const NoliStage* stage, int32_t begin, int32_t end
       sorted[n++] = largest_diagonal(&stage->system, row);
     }
   }
-  qsort(sorted, (size_t)n, sizeof *sorted, direction_compare);
+  noli_sort(sorted, n, sizeof *sorted, direction_compare);
   return n;
 }
 

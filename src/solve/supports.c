@@ -1,9 +1,9 @@
 #include "solve/supports.h"
 
+#include "base/sort.h"
 #include "math/vec3.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void noli_supports_free(NoliContext* context, NoliSupports* supports) {
@@ -91,11 +91,11 @@ NoliStatus noli_supports_find(NoliStage* stage, NoliSupports* supports) {
   if (stage->prescribed.n > 0) {
     NOLI_TRY(add_held(stage, supports));
   }
-  qsort(supports->now.data, (size_t)supports->now.count, sizeof(NoliSupport), supports_compare);
+  noli_sort(supports->now.data, supports->now.count, sizeof(NoliSupport), supports_compare);
   for (int64_t i = 0; i < supports->now.count; i++) {
     NoliSupport* now = &supports->now.data[i];
-    const NoliSupport* old = bsearch(now, supports->before.data, (size_t)supports->before.count,
-                                     sizeof *now, supports_compare);
+    const NoliSupport* old = noli_find_sorted(now, supports->before.data, supports->before.count,
+                                              sizeof *now, supports_compare);
     now->change = old != NULL ? noli_norm3(noli_sub3(now->force, old->force)) : (double)INFINITY;
   }
 done:

@@ -5,6 +5,7 @@
 #include "base/ranks.h"
 #include "base/sized.h"
 #include "define/definition.h"
+#include "material/material.h"
 #include "math/mat3.h"
 #include "model/audit.h"
 #include "model/fingerprint.h"
@@ -272,6 +273,9 @@ NoliStatus noli_sim_material(const NoliSim* sim, int32_t body, int32_t part,
   const NoliMaterialDef* found = find_material(sim, body, part);
   if (found != NULL) {
     *material = *found;
+    // a name that stays when the definition changes: callers set what they got, more than once
+    const NoliMaterial* law = noli_material_find(found->law);
+    material->law = law != NULL ? law->name : NULL;
   }
   return found != NULL ? NOLI_OK : NOLI_ERROR_ARGUMENT;
 }

@@ -91,7 +91,7 @@ class Tree:
         self.write("searched.json", {**scene, "design": {
             "variables": [{"parameter": "gravity", "lower": [-20, -20, -20], "upper": [20, 20, 20]}],
             "objective": [{"quantity": "centre", "body": scene["bodies"][0]["name"]}]}})
-        result = subprocess.run([self.noli, "design", "searched.json", "-o", "searched", "--force"], cwd=self.at, capture_output=True,
+        result = subprocess.run([self.noli, "design", "searched.json", "-o", "searched"], cwd=self.at, capture_output=True,
                                 text=True, check=False)
         if result.returncode != 2 or words not in result.stderr:
             fail(f"a search says {result.returncode}, {result.stderr}")

@@ -1,7 +1,7 @@
 // Elements that are divided among ranks, on as many as mpirun starts (tests/scripted.cmake: three):
 // each rank simulates a scene with the others and, beside it, alone, and both have the same
 // results.
-#include "mpi/on_ranks.h"
+#include "mpi/world_on_ranks.h"
 #include "step/kinds.h"
 
 #include "base/ranks.h"
@@ -357,13 +357,7 @@ static void surfaces_find_the_elements_of_all_ranks(void** state) {
 // ---- elements of all kinds ----------------------------------------------------------------------
 
 static World kinds_start(bool together, bool plate, int32_t n_steps) {
-  World world = world_new(1);
-  if (together) {
-    NoliContextDef def = noli_default_context_def();
-    def.ranks = ranks;
-    test_context_done(&world.context);
-    ASSERT_OK(noli_context_create(&def, &world.context));
-  }
+  World world = world_on_ranks(ranks, together);
   kinds_add(&world, plate);
   world_start(&world);
   for (int32_t i = 0; i < n_steps; i++) {

@@ -13,7 +13,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
@@ -354,8 +353,8 @@ const char* noli_parameter_share_defect(const NoliModel* model, int32_t body) {
     int32_t n = shared ? force->n_node : 0;
     for (int32_t i = 0; i < n && !has; i++) {
       // nodes with a mass are in ascending order
-      has = bsearch(&force->node[i], problem->inertia.vert, (size_t)problem->inertia.n_vert,
-                    sizeof *problem->inertia.vert, noli_compare_int32) == NULL;
+      has = noli_find_sorted(&force->node[i], problem->inertia.vert, problem->inertia.n_vert,
+                             sizeof *problem->inertia.vert, noli_compare_int32) == NULL;
     }
   }
   return has ? "has a total force on vertices that no element has, whose share is that of a mean "

@@ -73,7 +73,7 @@ static double largest_ratio(double ratio, const NoliMaterialDef* material,
 
 static void doubt_ratio(const NoliModel* model, int32_t b, const NoliBodyDef* body, Doubt* doubt) {
   bool plane = noli_body_kind(body) == &noli_body_plane_strain;
-  int32_t n_element = model->tet_first[b + 1] - model->tet_first[b];
+  int32_t n_element = model->cell_first[b + 1] - model->cell_first[b];
   double ratio = largest_ratio(-1.0, &body->material, &body->fields, n_element);
   for (int32_t k = 0; k < body->n_parts; k++) {
     const NoliPartDef* part = &body->parts[k];

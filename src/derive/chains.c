@@ -434,7 +434,7 @@ static NoliStatus pull_start_force(NoliChains* self, int32_t index, const NoliTa
   NOLI_TRY(pull_masses(self, index, A, -1.0, chain->force));
   NOLI_TRY(pull_shares(self, index, part, A, chain->force));
   NoliInputs to = with_own(self, index);
-  double *v = self->start_v, *moved = self->acceleration;
+  double *v = self->start_v, *moved = self->moved;
   if (!part->past_known) {
     NOLI_TRY(noli_sensitivity_pull_force(self->sensitivity, part, chain->force, &to, chain->x, v));
     clear(self, chain->force);

@@ -338,8 +338,8 @@ static NoliStatus add_smoothness(NoliDesign* design, double* value, double* by_v
   for (int64_t s = 0; s < design->shape.count; s++) {
     const Shape* shape = &design->shape.data[s];
     const double* moved = design->value + shape->first_value;
-    const int32_t* cell = model->tet + 4 * (int64_t)model->tet_first[shape->body];
-    int32_t n_cell = model->tet_first[shape->body + 1] - model->tet_first[shape->body];
+    const int32_t* cell = model->cell + 4 * (int64_t)model->cell_first[shape->body];
+    int32_t n_cell = model->cell_first[shape->body + 1] - model->cell_first[shape->body];
     for (int64_t k = 0; k < 3 * (int64_t)shape->n_vertex; k++) {
       X[3 * (int64_t)shape->vertex[k / 3] + k % 3] += moved[k];
     }

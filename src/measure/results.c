@@ -59,7 +59,7 @@ static void find_stresses(void* user, int64_t begin, int64_t end, int32_t worker
 static void stresses_of_elements(const NoliSim* sim, double* mises, NoliStress* full) {
   enum { ELEMENTS_PER_BLOCK = 256 };
   const NoliModel* model = sim->model;
-  size_t n = (size_t)model->tet_first[model->n_body];
+  size_t n = (size_t)model->cell_first[model->n_body];
   if (mises != NULL) {
     memset(mises, 0, n * sizeof *mises);
   }
@@ -156,7 +156,7 @@ static void give_elements(const NoliModel* model, const NoliBlock* block, const 
   for (int32_t b = 0; b < model->n_body; b++) {
     NoliBlockRange range = model->problem.range[b];
     if (noli_problem_block(&model->problem, b) == block) {
-      memcpy((char*)elements + size * (size_t)model->tet_first[b],
+      memcpy((char*)elements + size * (size_t)model->cell_first[b],
              (const char*)own + size * (size_t)range.begin,
              size * (size_t)(range.end - range.begin));
     }

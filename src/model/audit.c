@@ -31,17 +31,17 @@ static NoliDefect lone_defect(const NoliModel* model, const int32_t* vertex, int
 static bool is_inverted(const NoliModel* model, const double* x, int32_t body, int32_t t) {
   const NoliBlock* block = noli_problem_block(&model->problem, body);
   if (block->type->affine) {
-    return noli_audit_inverted(x, &model->tet[4 * (int64_t)t], 1, NULL) > 0;
+    return noli_audit_inverted(x, &model->cell[4 * (int64_t)t], 1, NULL) > 0;
   }
-  int32_t element = model->problem.range[body].begin + t - model->tet_first[body];
+  int32_t element = model->problem.range[body].begin + t - model->cell_first[body];
   return block->type->is_inverted != NULL && block->type->is_inverted(block, x, element);
 }
 
 static NoliStatus find_inverted(const NoliModel* model, const double* x, NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
-  for (int32_t t = 0, body = 0; t < model->tet_first[model->n_body]; t++) {
-    const int32_t* tet = &model->tet[4 * (int64_t)t];
-    while (t >= model->tet_first[body + 1]) {
+  for (int32_t t = 0, body = 0; t < model->cell_first[model->n_body]; t++) {
+    const int32_t* tet = &model->cell[4 * (int64_t)t];
+    while (t >= model->cell_first[body + 1]) {
       body++;
     }
     if (!is_inverted(model, x, body, t)) {
@@ -66,7 +66,7 @@ NoliStatus noli_audit_add_inverted(const NoliModel* model, const double* x, Noli
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   int64_t first = defects->count, n = 0;
-  if (!model->tet_on_first) {
+  if (!model->cells_on_first) {
     return find_inverted(model, x, defects);
   }
   if (noli_rank(context) == 0) {

@@ -40,17 +40,17 @@ static NoliStatus count_cells(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NOLI_NEW_ZERO(context, model->obstacle, model->n_body);
-  NOLI_NEW_ZERO(context, model->tet_first, model->n_body + 1);
+  NOLI_NEW_ZERO(context, model->cell_first, model->n_body + 1);
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBodyDef* body = &def->bodies[b];
     int32_t n_element = noli_body_elements(body).n;
     model->obstacle[b] = body->obstacle;
-    model->tet_first[b + 1] = model->tet_first[b] + (body->obstacle ? 0 : n_element);
+    model->cell_first[b + 1] = model->cell_first[b] + (body->obstacle ? 0 : n_element);
     if (body->obstacle) {
       NOLI_TRY(count_obstacle(model, body));
     }
   }
-  NOLI_NEW(context, model->tet, 4 * (int64_t)model->tet_first[model->n_body]);
+  NOLI_NEW(context, model->cell, 4 * (int64_t)model->cell_first[model->n_body]);
   NOLI_NEW(context, model->segment, 2 * (int64_t)model->n_segment);
   NOLI_NEW(context, model->lone_point, model->n_lone_point);
 done:
@@ -62,8 +62,8 @@ NoliBlockBody noli_bodies_describe(const NoliModel* model, const NoliSimDef* def
   return (NoliBlockBody){.mesh = body->mesh,
                          .order = body->order > 1 ? body->order : 1,
                          .first_node = model->vert_first[b],
-                         .n_element = model->tet_first[b + 1] - model->tet_first[b],
-                         .corner = model->tet + 4 * (int64_t)model->tet_first[b],
+                         .n_element = model->cell_first[b + 1] - model->cell_first[b],
+                         .corner = model->cell + 4 * (int64_t)model->cell_first[b],
                          .mass_damping = body->material.mass_damping,
                          .shell = body->shell,
                          .rod = body->rod,
@@ -129,7 +129,7 @@ static NoliStatus divide_block(NoliModel* model, int32_t index, const int32_t* r
   NoliBlock* block = &problem->block[index];
   int32_t n = 0, own = noli_rank(model->context);
   for (int32_t b = 0; b < model->n_body; b++) {
-    for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1]; t++) {
+    for (int32_t t = model->cell_first[b]; t < model->cell_first[b + 1]; t++) {
       n += problem->range[b].block == index && rank[t] == own ? 1 : 0;
     }
   }
@@ -141,9 +141,9 @@ static NoliStatus divide_block(NoliModel* model, int32_t index, const int32_t* r
       continue;
     }
     range->begin = n;
-    for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1]; t++) {
+    for (int32_t t = model->cell_first[b]; t < model->cell_first[b + 1]; t++) {
       if (rank[t] == own) {
-        block->number[n++] = range->first + t - model->tet_first[b];
+        block->number[n++] = range->first + t - model->cell_first[b];
       }
     }
     range->end = n;
@@ -162,7 +162,7 @@ static NoliStatus mark_own(NoliModel* model, int32_t index, const int32_t* rank)
   for (int32_t b = 0; b < model->n_body; b++) {
     NoliBlockRange range = model->problem.range[b];
     for (int32_t e = range.begin; range.block == index && e < range.end; e++) {
-      block->mine[e] = rank[model->tet_first[b] + e - range.begin] == noli_rank(model->context);
+      block->mine[e] = rank[model->cell_first[b] + e - range.begin] == noli_rank(model->context);
     }
   }
 done:
@@ -239,8 +239,8 @@ done:
 
 // Vertices of the cells of a body in the scene.
 static void set_corners(NoliModel* model, const NoliBodyDef* body, int32_t b) {
-  int32_t* tet = model->tet + 4 * (int64_t)model->tet_first[b];
-  int64_t n = 4 * (int64_t)(model->tet_first[b + 1] - model->tet_first[b]);
+  int32_t* tet = model->cell + 4 * (int64_t)model->cell_first[b];
+  int64_t n = 4 * (int64_t)(model->cell_first[b + 1] - model->cell_first[b]);
   if (is_flat(body)) {
     noli_plane_strain_elements(body->mesh, model->vert_first[b], tet);
     return;
@@ -325,7 +325,7 @@ static NoliStatus add_elements(NoliModel* model, const NoliSimDef* def, int32_t 
     NOLI_NEW(model->context, corner, 4 * (int64_t)described.n_element);
     for (int32_t i = 0; i < described.n_element; i++) {
       int32_t cell = noli_model_cell(model, b, range.begin + i);
-      memcpy(corner + 4 * (int64_t)i, model->tet + 4 * (int64_t)cell, 4 * sizeof *corner);
+      memcpy(corner + 4 * (int64_t)i, model->cell + 4 * (int64_t)cell, 4 * sizeof *corner);
     }
     described.corner = corner;
   }
@@ -349,7 +349,7 @@ static NoliStatus number_nodes(NoliModel* model, const NoliSimDef* def) {
       NoliBlock* block = &problem->block[range.block];
       set_corners(model, body, b);
       NOLI_TRY(add_elements(model, def, b));
-      set_materials(block, range, model->tet_first[b + 1] - model->tet_first[b], body);
+      set_materials(block, range, model->cell_first[b + 1] - model->cell_first[b], body);
       n_node = (block->space != NULL ? block->space->n_node : n_node) + block->n_angle;
     }
     NOLI_CHECK(context, n_node <= INT32_MAX / 3 - model->vert_first[b], NOLI_ERROR_TOO_LARGE,
@@ -696,7 +696,7 @@ NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef* def, bool divid
   NOLI_NEW_ZERO(model->context, model->vert_first, model->n_body + 1);
   NOLI_TRY(count_cells(model, def));
   if (noli_rank_count(model->context) > 1) {
-    NOLI_NEW(model->context, rank, model->tet_first[model->n_body]);
+    NOLI_NEW(model->context, rank, model->cell_first[model->n_body]);
   }
   NOLI_TRY(assign_blocks(model, def, divide, rank));
   NOLI_TRY(number_nodes(model, def));

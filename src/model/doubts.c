@@ -73,7 +73,7 @@ static double largest_ratio(double ratio, const NoliMaterialDef* material,
 
 static void doubt_ratio(const NoliModel* model, int32_t b, const NoliBodyDef* body, Doubt* doubt) {
   bool plane = noli_body_kind(body) == &noli_body_plane_strain;
-  int32_t n_element = model->tet_first[b + 1] - model->tet_first[b];
+  int32_t n_element = model->cell_first[b + 1] - model->cell_first[b];
   double ratio = largest_ratio(-1.0, &body->material, &body->fields, n_element);
   for (int32_t k = 0; k < body->n_parts; k++) {
     const NoliPartDef* part = &body->parts[k];
@@ -128,8 +128,8 @@ static double thickness_along(const NoliModel* model, const double* normal, int3
 static void find_thickness(const NoliModel* model, int32_t b, const double* normal,
                            double* thickness) {
   static const int edge[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
-  for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1]; t++) {
-    const int32_t* tet = &model->tet[4 * (int64_t)t];
+  for (int32_t t = model->cell_first[b]; t < model->cell_first[b + 1]; t++) {
+    const int32_t* tet = &model->cell[4 * (int64_t)t];
     for (int k = 0; k < 6; k++) {
       int32_t a = tet[edge[k][0]], c = tet[edge[k][1]];
       double through = thickness_along(model, normal, a, c);
@@ -221,7 +221,7 @@ static NoliStatus report_layers(const NoliModel* model, const NoliSimDef* def) {
   for (int32_t b = 0; b < model->n_body; b++) {
     any = any || is_linear_solid(&def->bodies[b]);
   }
-  if (!any || model->tet == NULL) {
+  if (!any || model->cell == NULL) {
     return NOLI_OK;
   }
   NOLI_NEW_ZERO(model->context, normal, 3 * (int64_t)model->problem.n_vert);

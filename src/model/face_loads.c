@@ -169,13 +169,13 @@ static NoliStatus find_curved_faces(NoliModel* model, int32_t body, const NoliBl
                                     const Meant* meant, NoliForce* force) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
-  int32_t first = model->tet_first[body], n_tet = model->tet_first[body + 1] - first;
+  int32_t first = model->cell_first[body], n_tet = model->cell_first[body + 1] - first;
   Side* side = NULL;
   NoliTetFace* kept = NULL;
   NOLI_NEW(context, side, 4 * (int64_t)n_tet);
   NOLI_NEW(context, kept, 4 * (int64_t)n_tet);
   for (int64_t i = 0; i < 4 * (int64_t)n_tet; i++) {
-    side[i] = make_side(model->tet + 4 * (first + i / 4), (int32_t)(i / 4), (int32_t)(i % 4));
+    side[i] = make_side(model->cell + 4 * (first + i / 4), (int32_t)(i / 4), (int32_t)(i % 4));
   }
   int32_t n = keep_meant(block, meant, 4 * (int64_t)n_tet, side, kept);
   NOLI_TRY(

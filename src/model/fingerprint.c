@@ -53,7 +53,7 @@ static NoliStatus add_parts(const NoliModel* model, const NoliBodyDef* def, int3
   NoliStatus status = NOLI_OK;
   const NoliBlock* block = noli_problem_block(&model->problem, body);
   int32_t begin = model->problem.range[body].begin;
-  int32_t n_element = model->tet_first[body + 1] - model->tet_first[body];
+  int32_t n_element = model->cell_first[body + 1] - model->cell_first[body];
   NoliBlock all = {0};
   if (block == NULL || def->n_parts == 0) {
     return NOLI_OK;
@@ -115,8 +115,8 @@ uint64_t noli_fingerprint_of_elements(const NoliModel* model, int32_t body) {
   const int32_t kind[] = {model->obstacle[body], node[0], node[1], follower[0], follower[1]};
   return model->element_digest != NULL
              ? model->element_digest[body]
-             : add_cells(noli_digest(NOLI_DIGEST_BEGIN, kind, sizeof kind), model->tet,
-                         model->tet_first[body], model->tet_first[body + 1], 4);
+             : add_cells(noli_digest(NOLI_DIGEST_BEGIN, kind, sizeof kind), model->cell,
+                         model->cell_first[body], model->cell_first[body + 1], 4);
 }
 
 NoliStatus noli_model_fingerprint(const NoliModel* model, const NoliBodyDef* def, int32_t body,

@@ -733,10 +733,10 @@ int64_t noli_model_element(const NoliModel* model, NoliBlockingElement element, 
   // the bodies of a block have its elements one after the other
   int64_t left = element.element;
   for (*body = 0;; (*body)++) {
-    int32_t n = model->tet_first[*body + 1] - model->tet_first[*body];
+    int32_t n = model->cell_first[*body + 1] - model->cell_first[*body];
     if (range[*body].block == element.block) {
       if (left < n) {
-        return model->tet_first[*body] + left;
+        return model->cell_first[*body] + left;
       }
       left -= n;
     }
@@ -777,8 +777,8 @@ void noli_model_destroy(NoliModel** owner) {
                    model->sheet,
                    model->vert_first,
                    model->follower_first,
-                   model->tet_first,
-                   model->tet,
+                   model->cell_first,
+                   model->cell,
                    model->element_digest,
                    model->segment,
                    model->lone_point,
@@ -811,20 +811,20 @@ void noli_model_destroy(NoliModel** owner) {
 }
 
 const char* noli_model_defect(const NoliModel* model) {
-  NOLI_RULE(model->vert_first[0] == 0 && model->tet_first[0] == 0, "model: no first body");
+  NOLI_RULE(model->vert_first[0] == 0 && model->cell_first[0] == 0, "model: no first body");
   NOLI_RULE(model->vert_first[model->n_body] == model->problem.n_node &&
                 model->follower_first[model->n_body] == model->problem.n_vert,
             "model: the bodies do not hold all vertices");
   for (int32_t b = 0; b < model->n_body; b++) {
     int32_t begin = model->vert_first[b], end = model->vert_first[b + 1];
-    NOLI_RULE(begin <= end && model->tet_first[b] <= model->tet_first[b + 1] &&
+    NOLI_RULE(begin <= end && model->cell_first[b] <= model->cell_first[b + 1] &&
                   model->follower_first[b] <= model->follower_first[b + 1],
               "model: bodies do not ascend");
-    for (int64_t i = 4 * (int64_t)model->tet_first[b];
-         model->tet != NULL && i < 4 * (int64_t)model->tet_first[b + 1]; i++) {
+    for (int64_t i = 4 * (int64_t)model->cell_first[b];
+         model->cell != NULL && i < 4 * (int64_t)model->cell_first[b + 1]; i++) {
       // cells with fewer than four vertices are padded
-      bool none = i % 4 > 0 && model->tet[i] == NOLI_NULL_INDEX;
-      NOLI_RULE(none || (model->tet[i] >= begin && model->tet[i] < end),
+      bool none = i % 4 > 0 && model->cell[i] == NOLI_NULL_INDEX;
+      NOLI_RULE(none || (model->cell[i] >= begin && model->cell[i] < end),
                 "model: an element has a vertex of another body");
     }
   }

@@ -73,10 +73,10 @@ typedef struct NoliModel {
   bool* sheet;              // (n_body) of model/sheets.h; NULL with other contact models
   int32_t* vert_first;      // (n_body + 1) nodes
   int32_t* follower_first;  // (n_body + 1) vertices of the proxy other than nodes
-  int32_t* tet_first;       // (n_body + 1)
-  int32_t* tet;             // (n_tet x 4) corners, also for elements with more nodes; NULL on ranks
+  int32_t* cell_first;      // (n_body + 1)
+  int32_t* cell;            // (cells x 4) corners, also for elements with more nodes; NULL on ranks
                             // that have left them to the first one
-  bool tet_on_first;        // all but the first rank have (model/rank_cells.h)
+  bool cells_on_first;      // all but the first rank have (model/rank_cells.h)
   uint64_t* element_digest; // (n_body) of model/fingerprint.h, where they have; else NULL
   int32_t* segment;         // (n_segment x 2) lone segments of obstacles
   int32_t n_segment;
@@ -106,14 +106,14 @@ static inline int32_t noli_model_local(const NoliModel* model, int32_t vertex) {
              : vertex - model->follower_first[body] + model->vert_first[body + 1] - first;
 }
 
-// The number of element t of a body's block among all elements (n_tet).
+// The number of element t of a body's block among all cells.
 static inline int32_t noli_model_cell(const NoliModel* model, int32_t body, int32_t t) {
   NoliBlockRange range = model->problem.range[body];
   int32_t number = noli_block_number(&model->problem.block[range.block], t);
-  return model->tet_first[body] + number - range.first;
+  return model->cell_first[body] + number - range.first;
 }
 
-// The element of a block among all elements (n_tet), and its body; NOLI_NULL_INDEX: none.
+// The element of a block among all cells, and its body; NOLI_NULL_INDEX: none.
 int64_t noli_model_element(const NoliModel* model, NoliBlockingElement element, int32_t* body);
 
 // Nodes of a body that are angles, after those that are positions.
@@ -131,7 +131,7 @@ static inline int64_t noli_model_history_size(const NoliModel* model) {
   return n;
 }
 
-// Vertices of a cell of model->tet.
+// Vertices of a cell of model->cell.
 static inline int32_t noli_model_cell_size(const int32_t cell[4]) {
   int32_t n = 4;
   while (n > 1 && cell[n - 1] == NOLI_NULL_INDEX) {

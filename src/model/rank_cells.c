@@ -25,10 +25,10 @@ NoliStatus noli_rank_cells_leave_to_first(NoliModel* model) {
     digest[b] = noli_fingerprint_of_elements(model, b);
   }
   model->element_digest = digest;
-  model->tet_on_first = true;
+  model->cells_on_first = true;
   if (noli_rank(context) > 0) {
-    noli_free(context, model->tet);
-    model->tet = NULL;
+    noli_free(context, model->cell);
+    model->cell = NULL;
   }
 done:
   return status;

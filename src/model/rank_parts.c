@@ -49,7 +49,7 @@ static NoliStatus weigh_cells(const NoliModel* model, const NoliSimDef* def, con
   }
   for (int32_t b = 0; b < model->n_body; b++) {
     NoliBlockBody body = noli_bodies_describe(model, def, b);
-    for (int32_t e = model->tet_first[b]; e < model->tet_first[b + 1]; e++) {
+    for (int32_t e = model->cell_first[b]; e < model->cell_first[b + 1]; e++) {
       int32_t others = 0;
       for (int32_t i = cells->first[e]; i < cells->first[e + 1]; i++) {
         others += around[cells->vertex[i]] - 1;
@@ -85,7 +85,7 @@ done:
 
 NoliStatus noli_rank_parts_divide(NoliModel* model, const NoliSimDef* def, int32_t* rank) {
   NoliStatus status = NOLI_OK;
-  int32_t n = model->tet_first[model->n_body];
+  int32_t n = model->cell_first[model->n_body];
   if (noli_rank(model->context) == 0) {
     NOLI_TRY(partition(model, def, n, rank));
   }
@@ -99,7 +99,7 @@ void noli_rank_parts_in_order(const NoliModel* model, int32_t* rank) {
   for (int32_t b = 0; b < model->n_body; b++) {
     NoliBlockRange range = problem->range[b];
     for (int64_t e = range.begin; e < range.end; e++) {
-      rank[model->tet_first[b] + e - range.begin] =
+      rank[model->cell_first[b] + e - range.begin] =
           (int32_t)(e * noli_rank_count(model->context) / problem->block[range.block].n_element);
     }
   }
@@ -131,9 +131,9 @@ static void add_elements(const NoliModel* model, const int32_t* rank, Around* ar
   const NoliProblem* problem = &model->problem;
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBlock* block = noli_problem_block(problem, b);
-    int32_t first = model->tet_first[b], n = model->tet_first[b + 1] - first;
+    int32_t first = model->cell_first[b], n = model->cell_first[b + 1] - first;
     for (int32_t i = 0; i < n && block->divided; i++) {
-      rank_parts_add(around, rank[first + i], model->tet + 4 * (int64_t)(first + i), 4);
+      rank_parts_add(around, rank[first + i], model->cell + 4 * (int64_t)(first + i), 4);
     }
     for (int32_t i = 0; i < n && !block->divided; i++) {
       int32_t e = problem->range[b].begin + i, angle = block->first_angle + i;

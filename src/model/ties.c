@@ -157,7 +157,7 @@ static NoliBox facet_box(const Ties* ties, int32_t facet) {
 }
 
 static NoliBox tet_box(const Ties* ties, int32_t t) {
-  const int32_t* tet = &ties->model->tet[4 * (int64_t)t];
+  const int32_t* tet = &ties->model->cell[4 * (int64_t)t];
   return vertices_box(ties, noli_model_cell_size(tet), tet);
 }
 
@@ -194,7 +194,7 @@ static NoliStatus plant_trees(Ties* ties) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_facets_create(ties->model->context, ties->model->problem.surface, &ties->facets));
   NOLI_TRY(plant(ties, ties->facets.facet_first, facet_box, &ties->forest));
-  NOLI_TRY(plant(ties, ties->model->tet_first, tet_box, &ties->elements));
+  NOLI_TRY(plant(ties, ties->model->cell_first, tet_box, &ties->elements));
 done:
   return status;
 }
@@ -317,7 +317,7 @@ static int32_t find_element(const Ties* ties, int32_t body, NoliVec3 p, const Pl
     }
     for (int32_t k = node->begin; k < node->end; k++) {
       int32_t t = forest->item[k];
-      const int32_t* tet = &ties->model->tet[4 * (int64_t)t];
+      const int32_t* tet = &ties->model->cell[4 * (int64_t)t];
       double weight[4];
       if (behind != NULL) {
         found = t > found && has_vertices(tet, behind->n, behind->vertex) ? t : found;
@@ -336,9 +336,9 @@ static bool find_in_solid(const Ties* ties, int32_t body, NoliVec3 p, Place* pla
   const NoliModel* model = ties->model;
   const NoliBlock* block = noli_problem_block(&model->problem, body);
   bool proxy = model->follower_first[body] < model->follower_first[body + 1];
-  int32_t begin = model->tet_first[body], end = model->tet_first[body + 1];
+  int32_t begin = model->cell_first[body], end = model->cell_first[body + 1];
   if (block == NULL || block->space != NULL || proxy || begin == end ||
-      model->tet[4 * (int64_t)begin + 3] == NOLI_NULL_INDEX) {
+      model->cell[4 * (int64_t)begin + 3] == NOLI_NULL_INDEX) {
     return false;
   }
   int32_t inside = find_element(ties, body, p, NULL);
@@ -347,7 +347,7 @@ static bool find_in_solid(const Ties* ties, int32_t body, NoliVec3 p, Place* pla
     return false;
   }
   place->n = 4;
-  memcpy(place->vertex, &model->tet[4 * (int64_t)found], 4 * sizeof(int32_t));
+  memcpy(place->vertex, &model->cell[4 * (int64_t)found], 4 * sizeof(int32_t));
   (void)find_in_tet(ties, place->vertex, p, place->weight);
   place->distance = inside != NOLI_NULL_INDEX ? 0.0 : place->distance;
   return true;

@@ -86,25 +86,41 @@ static char* put_name(char* to, const char* name) {
   return to;
 }
 
-static NoliStatus append_pair(NoliCsv* csv, NoliSim* sim, const NoliPairForce* pair) {
+// Appends a row about the last step: names, then numbers.
+static NoliStatus append_row(NoliCsv* csv, const NoliSim* sim, int32_t n_name,
+                             const char* const* name, int32_t n_number, const double* number) {
   NoliStatus status = NOLI_OK;
-  enum { NUMBERS = 512 };
+  enum { NUMBER = 32 };
   char* row = NULL;
-  const char* a = noli_sim_entity_name(sim, pair->a);
-  const char* b = noli_sim_entity_name(sim, pair->b);
-  int64_t size = 2 * (int64_t)(strlen(a) + strlen(b)) + 2 * NUMBERS;
+  int64_t size = NUMBER * (int64_t)(n_number + 2);
+  for (int32_t k = 0; k < n_name; k++) {
+    size += 2 * (int64_t)strlen(name[k]) + 3;
+  }
   NOLI_NEW(csv->context, row, size);
-  char* end = row + snprintf(row, NUMBERS, "%lld,%.17g,", (long long)noli_sim_step_count(sim),
+  char* end = row + snprintf(row, 2 * NUMBER, "%lld,%.17g,", (long long)noli_sim_step_count(sim),
                              noli_sim_time(sim));
-  end = put_name(end, a);
-  end = put_name(end, b);
-  end += snprintf(end, NUMBERS, "%lld,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n",
-                  (long long)pair->contacts, pair->normal[0], pair->normal[1], pair->normal[2],
-                  pair->friction[0], pair->friction[1], pair->friction[2], pair->min_distance);
+  for (int32_t k = 0; k < n_name; k++) {
+    end = put_name(end, name[k]);
+  }
+  for (int32_t k = 0; k < n_number; k++) {
+    end += snprintf(end, NUMBER, "%.17g%c", number[k], k + 1 < n_number ? ',' : '\n');
+  }
   NOLI_TRY(noli_csv_append(csv, row, (size_t)(end - row)));
 done:
   noli_free(csv->context, row);
   return status;
+}
+
+#define APPEND_ROW(csv, sim, name, number)                                                         \
+  append_row((csv), (sim), (int32_t)(sizeof(name) / sizeof *(name)), (name),                       \
+             (int32_t)(sizeof(number) / sizeof *(number)), (number))
+
+static NoliStatus append_pair(NoliCsv* csv, NoliSim* sim, const NoliPairForce* pair) {
+  const char* name[] = {noli_sim_entity_name(sim, pair->a), noli_sim_entity_name(sim, pair->b)};
+  const double *n = pair->normal, *f = pair->friction;
+  const double number[] = {(double)pair->contacts, n[0], n[1], n[2], f[0], f[1], f[2],
+                           pair->min_distance};
+  return APPEND_ROW(csv, sim, name, number);
 }
 
 static NoliStatus append_forces(NoliCsv* csv, const NoliHistorySource* source,
@@ -133,20 +149,11 @@ static NoliStatus head_volumes(NoliContext* context, const NoliHistorySource* so
 
 static NoliStatus append_volume(NoliCsv* csv, NoliSim* sim, int32_t index,
                                 const NoliRegionVolume* volume) {
-  NoliStatus status = NOLI_OK;
-  enum { NUMBERS = 256 };
-  char* row = NULL;
-  const char* body = noli_sim_entity_name(sim, volume->body);
-  NOLI_NEW(csv->context, row, 2 * (int64_t)strlen(body) + 2 * NUMBERS);
-  char* end = row + snprintf(row, NUMBERS, "%lld,%.17g,%d,", (long long)noli_sim_step_count(sim),
-                             noli_sim_time(sim), (int)index);
-  end = put_name(end, body);
-  end += snprintf(end, NUMBERS, "%.17g,%.17g,%.17g,%.17g\n", volume->volume, volume->rest_volume,
-                  volume->pressure, volume->energy);
-  NOLI_TRY(noli_csv_append(csv, row, (size_t)(end - row)));
-done:
-  noli_free(csv->context, row);
-  return status;
+  char region[16];
+  snprintf(region, sizeof region, "%d", (int)index);
+  const char* name[] = {region, noli_sim_entity_name(sim, volume->body)};
+  const double number[] = {volume->volume, volume->rest_volume, volume->pressure, volume->energy};
+  return APPEND_ROW(csv, sim, name, number);
 }
 
 static NoliStatus append_volumes(NoliCsv* csv, const NoliHistorySource* source,
@@ -174,23 +181,11 @@ static NoliStatus head_reactions(NoliContext* context, const NoliHistorySource* 
 
 static NoliStatus append_reaction(NoliCsv* csv, NoliSim* sim, int32_t motion,
                                   const NoliReaction* reaction, const double at[3]) {
-  NoliStatus status = NOLI_OK;
-  enum { NUMBERS = 512 };
-  char* row = NULL;
-  const char* name = noli_sim_motion_name(sim, motion);
-  const char* body = noli_sim_entity_name(sim, sim->model->motion[motion].def.body);
-  NOLI_NEW(csv->context, row, 2 * (int64_t)(strlen(name) + strlen(body)) + 2 * NUMBERS);
-  char* end = row + snprintf(row, NUMBERS, "%lld,%.17g,", (long long)noli_sim_step_count(sim),
-                             noli_sim_time(sim));
-  end = put_name(end, name);
-  end = put_name(end, body);
+  const char* name[] = {noli_sim_motion_name(sim, motion),
+                        noli_sim_entity_name(sim, sim->model->motion[motion].def.body)};
   const double *f = reaction->force, *m = reaction->moment;
-  end += snprintf(end, NUMBERS, "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", f[0],
-                  f[1], f[2], m[0], m[1], m[2], at[0], at[1], at[2]);
-  NOLI_TRY(noli_csv_append(csv, row, (size_t)(end - row)));
-done:
-  noli_free(csv->context, row);
-  return status;
+  const double number[] = {f[0], f[1], f[2], m[0], m[1], m[2], at[0], at[1], at[2]};
+  return APPEND_ROW(csv, sim, name, number);
 }
 
 static NoliStatus append_reactions(NoliCsv* csv, const NoliHistorySource* source,
@@ -226,25 +221,11 @@ static NoliStatus head_springs(NoliContext* context, const NoliHistorySource* so
 
 static NoliStatus append_spring(NoliCsv* csv, NoliSim* sim, int32_t index,
                                 const NoliSpringForce* spring) {
-  NoliStatus status = NOLI_OK;
-  enum { NUMBERS = 256 };
-  char* row = NULL;
-  const char* name = noli_sim_spring_name(sim, index);
-  const char* body = noli_sim_entity_name(sim, spring->body);
-  const char* to = noli_sim_entity_name(sim, spring->to); // "" of the ground
-  NOLI_NEW(csv->context, row,
-           2 * (int64_t)(strlen(name) + strlen(body) + strlen(to)) + 3 * NUMBERS);
-  char* end = row + snprintf(row, NUMBERS, "%lld,%.17g,", (long long)noli_sim_step_count(sim),
-                             noli_sim_time(sim));
-  end = put_name(end, name);
-  end = put_name(end, body);
-  end = put_name(end, to);
-  end += snprintf(end, NUMBERS, "%.17g,%.17g,%.17g,%.17g,%.17g\n", spring->force[0],
-                  spring->force[1], spring->force[2], spring->length, spring->energy);
-  NOLI_TRY(noli_csv_append(csv, row, (size_t)(end - row)));
-done:
-  noli_free(csv->context, row);
-  return status;
+  const char* name[] = {noli_sim_spring_name(sim, index), noli_sim_entity_name(sim, spring->body),
+                        noli_sim_entity_name(sim, spring->to)}; // "" of the ground
+  const double* f = spring->force;
+  const double number[] = {f[0], f[1], f[2], spring->length, spring->energy};
+  return APPEND_ROW(csv, sim, name, number);
 }
 
 static NoliStatus append_springs(NoliCsv* csv, const NoliHistorySource* source,

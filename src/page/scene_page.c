@@ -155,7 +155,7 @@ static NoliStatus add_surface(Scenery* scenery, int32_t body, const double* x,
   } lists[] = {{surface->tri, surface->tri_first[body], surface->tri_first[body + 1], 3},
                {model->segment, 0, model->n_segment, 2},
                {model->lone_point, 0, model->n_lone_point, 1},
-               {model->tet, model->tet_first[body], model->tet_first[body + 1], 4}};
+               {model->cell, model->cell_first[body], model->cell_first[body + 1], 4}};
   *any = false;
   for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
     for (int64_t i = lists[l].begin; i < lists[l].end; i++) {
@@ -191,7 +191,7 @@ static NoliStatus add_axes(Scenery* scenery, int32_t body) {
   for (int32_t s = 0; s < block->n_angle; s++) {
     double angle = model->x0[3 * ((int64_t)block->first_angle + s)] / block->angle_radius;
     NoliVec3 axis = noli_segment_axis(history, s, angle);
-    const int32_t* end = &model->tet[4 * ((int64_t)model->tet_first[body] + s)];
+    const int32_t* end = &model->cell[4 * ((int64_t)model->cell_first[body] + s)];
     for (int32_t k = 0; k < 2; k++) {
       int64_t at = scenery->place[end[k]];
       const float add[3] = {(float)axis.x, (float)axis.y, (float)axis.z};

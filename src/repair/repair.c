@@ -208,8 +208,8 @@ static NoliStatus make_units(const NoliRepairWork* work, const NoliSimDef* def, 
   // join the vertices of elements, or of bodies
   for (int32_t b = 0; b < model->n_body; b++) {
     bool has_followers = model->follower_first[b] < model->follower_first[b + 1];
-    for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1] && parts; t++) {
-      const int32_t* cell = &model->tet[4 * (int64_t)t];
+    for (int32_t t = model->cell_first[b]; t < model->cell_first[b + 1] && parts; t++) {
+      const int32_t* cell = &model->cell[4 * (int64_t)t];
       for (int32_t k = 1; k < noli_model_cell_size(cell); k++) {
         repair_join(units->of, cell[0], cell[k]);
       }

@@ -45,10 +45,10 @@ static NoliStatus link_vertices(Deform* deform) {
   const NoliModel* model = deform->work->model;
   int32_t n = model->problem.n_vert, *pair = NULL;
   int64_t n_pairs = 0;
-  NOLI_NEW(model->context, pair, 24 * (int64_t)model->tet_first[model->n_body]);
+  NOLI_NEW(model->context, pair, 24 * (int64_t)model->cell_first[model->n_body]);
   NOLI_NEW_ZERO(model->context, deform->link_first, (int64_t)n + 1);
-  for (int32_t t = 0; t < model->tet_first[model->n_body]; t++) {
-    const int32_t* cell = &model->tet[4 * (int64_t)t];
+  for (int32_t t = 0; t < model->cell_first[model->n_body]; t++) {
+    const int32_t* cell = &model->cell[4 * (int64_t)t];
     int32_t size = noli_model_cell_size(cell);
     for (int32_t k = 0; k < size * size; k++) {
       if (k / size != k % size) {

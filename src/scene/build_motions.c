@@ -69,6 +69,55 @@ done:
   return status;
 }
 
+// Reads the meshes that a motion follows.
+static NoliStatus add_sequence(const NoliSceneSource* source, NoliScene* scene,
+                               const NoliSceneNode* node, const NoliSceneTarget* target,
+                               int32_t entity_index, NoliSceneMover* mover) {
+  NoliStatus status = NOLI_OK;
+  const NoliSceneEntity* entity = &scene->entities.data[entity_index];
+  bool twists = entity->kind == NOLI_SCENE_BODY && scene->bodies.data[entity_index].rod.twist > 0.0;
+  NOLI_SCENE_CHECK(source, node, target->space == NULL,
+                   "\"%.80s\" has elements of order %d: meshes of a sequence do not say where "
+                   "nodes go that are no vertices",
+                   entity->entry, (int)target->space->order);
+  NOLI_SCENE_CHECK(source, node, !twists,
+                   "\"%.80s\" is a rod with \"twist\": meshes of a sequence do not say how its "
+                   "sections turn; use velocities or rotations, or no \"twist\"",
+                   entity->entry);
+  double* frames = NULL;
+  NOLI_TRY(
+      noli_scene_read_frames(source, node, target->shape, entity->copy, &frames, &mover->n_frames));
+  NOLI_TRY(noli_scene_own(scene, frames));
+  mover->frames = frames;
+done:
+  return status;
+}
+
+// The data of the callback for vertex positions, which the scene owns.
+static NoliStatus make_mover(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* node, const NoliSceneMotion* motion,
+                             const NoliSceneTarget* target, NoliMotionDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneMover* mover = NULL;
+  NOLI_NEW_ZERO(scene->context, mover, 1);
+  NOLI_TRY(noli_scene_own(scene, mover));
+  mover->motion = motion;
+  mover->n_vert = noli_scene_target_count(target);
+  if (motion->has_origin) {
+    memcpy(mover->origin, motion->origin, sizeof mover->origin);
+  } else {
+    noli_scene_box_centre(target->n_node, target->node, noli_scene_target_positions(target),
+                          mover->origin);
+  }
+  if (motion->has_sequence) {
+    NOLI_TRY(add_sequence(source, scene, node, target, def->body, mover));
+  }
+  def->target = noli_scene_move;
+  def->user = mover;
+done:
+  return status;
+}
+
 // Applies one motion to the selected vertices of one of n_entity bodies.
 static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
                             const NoliSceneNode* node, const NoliSceneMotion* motion,
@@ -103,38 +152,9 @@ static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
     def.name = entity->name;
   }
 
-  // the data of the callback for vertex positions
   def.controlled = motion->controlled;
   if (!motion->hold && !motion->controlled) {
-    NoliSceneMover* mover = NULL;
-    NOLI_NEW_ZERO(scene->context, mover, 1);
-    NOLI_TRY(noli_scene_own(scene, mover));
-    mover->motion = motion;
-    mover->n_vert = noli_scene_target_count(target);
-    if (motion->has_origin) {
-      memcpy(mover->origin, motion->origin, sizeof mover->origin);
-    } else {
-      noli_scene_box_centre(target->n_node, target->node, noli_scene_target_positions(target),
-                            mover->origin);
-    }
-    if (motion->has_sequence) {
-      NOLI_SCENE_CHECK(source, node, target->space == NULL,
-                       "\"%.80s\" has elements of order %d: meshes of a sequence do not say where "
-                       "nodes go that are no vertices",
-                       entity->entry, (int)target->space->order);
-      bool twists = entity->kind == NOLI_SCENE_BODY && scene->bodies.data[def.body].rod.twist > 0.0;
-      NOLI_SCENE_CHECK(source, node, !twists,
-                       "\"%.80s\" is a rod with \"twist\": meshes of a sequence do not say how its "
-                       "sections turn; use velocities or rotations, or no \"twist\"",
-                       entity->entry);
-      double* frames = NULL;
-      NOLI_TRY(noli_scene_read_frames(source, node, target->shape, entity->copy, &frames,
-                                      &mover->n_frames));
-      NOLI_TRY(noli_scene_own(scene, frames));
-      mover->frames = frames;
-    }
-    def.target = noli_scene_move;
-    def.user = mover;
+    NOLI_TRY(make_mover(source, scene, node, motion, target, &def));
   }
   NOLI_PUSH(scene->context, &scene->motions, def);
 done:

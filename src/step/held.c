@@ -89,9 +89,9 @@ static void unite_elements(const NoliModel* model, int32_t index, int32_t* paren
     return;
   }
   for (int32_t b = 0; b < model->n_body; b++) {
-    if (model->problem.range[b].block == index && model->tet != NULL) {
-      int32_t first = model->tet_first[b];
-      unite(parent, model->tet_first[b + 1] - first, 4, model->tet + 4 * (int64_t)first);
+    if (model->problem.range[b].block == index && model->cell != NULL) {
+      int32_t first = model->cell_first[b];
+      unite(parent, model->cell_first[b + 1] - first, 4, model->cell + 4 * (int64_t)first);
     }
   }
 }
@@ -111,7 +111,7 @@ static NoliStatus find_parts(const NoliModel* model, Parts* parts) {
       unite(parts->of, 1, 2, pair);
     }
   }
-  if (model->tet_on_first) {
+  if (model->cells_on_first) {
     NOLI_TRY(
         noli_ranks_broadcast(model->context, 0, sizeof *parts->of, parts->of, problem->n_vert));
   }

@@ -259,7 +259,7 @@ int32_t noli_sim_tet_count(const NoliSim* sim) {
   if (sim == NULL) {
     return 0;
   }
-  return sim->model->tet_first[sim->model->n_body];
+  return sim->model->cell_first[sim->model->n_body];
 }
 
 int32_t noli_sim_surface_triangle_count(const NoliSim* sim) {
@@ -326,7 +326,7 @@ const int32_t* noli_sim_tets(const NoliSim* sim) {
   if (sim == NULL) {
     return NULL;
   }
-  return sim->model->tet;
+  return sim->model->cell;
 }
 
 const int32_t* noli_sim_surface_triangles(const NoliSim* sim) {

@@ -38,7 +38,7 @@ static void name_element(const NoliModel* model, NoliBlockingElement element, ch
   const int32_t* corner = noli_model_corners(model, tet);
   if (corner == NULL) {
     snprintf(by, 256, "an element of \"%.100s\" that would invert (tetrahedron %d)",
-             model->name[body], (int)(tet - model->tet_first[body]));
+             model->name[body], (int)(tet - model->cell_first[body]));
     return;
   }
   bool triangle = corner[3] == NOLI_NULL_INDEX;
@@ -50,7 +50,7 @@ static void name_element(const NoliModel* model, NoliBlockingElement element, ch
   bool thin = model->problem.block[element.block].type->turn != NULL;
   snprintf(by, 256, "an element of \"%.100s\" that would %s (%s %d, vertices %d %d %d%s)",
            model->name[body], thin ? "reach its limit of stretch" : "invert",
-           triangle ? "triangle" : "tetrahedron", (int)(tet - model->tet_first[body]),
+           triangle ? "triangle" : "tetrahedron", (int)(tet - model->cell_first[body]),
            corner[0] - first, corner[1] - first, corner[2] - first, last);
 }
 

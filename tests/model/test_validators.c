@@ -457,8 +457,9 @@ static void models_and_files(void** state) {
   ASSERT_OK(noli_sim_create(context, &def, &sim));
   NoliModel* model = (NoliModel*)(uintptr_t)sim->model;
   assert_null(noli_model_defect(model));
-  int32_t vertex = model->tet[2], n_node = model->vert_first[1];
-  REFUSES(model->tet[2] = n_node, model->tet[2] = vertex, noli_model_defect(model), "another body");
+  int32_t vertex = model->cell[2], n_node = model->vert_first[1];
+  REFUSES(model->cell[2] = n_node, model->cell[2] = vertex, noli_model_defect(model),
+          "another body");
   REFUSES(model->vert_first[1]++, model->vert_first[1]--, noli_model_defect(model), "all vertices");
 
   ASSERT_OK(noli_frame_layout_create(context, sim, &def, &layout));

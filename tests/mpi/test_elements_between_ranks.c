@@ -110,7 +110,7 @@ static void each_rank_holds_its_share(void** state) {
   // the first one has the corners of all
   const int32_t* corner = noli_sim_tets(together->world.sim);
   if (noli_rank(context) == 0) {
-    assert_memory_equal(corner, one->tet, 8 * N_ELEMENT * sizeof *corner);
+    assert_memory_equal(corner, one->cell, 8 * N_ELEMENT * sizeof *corner);
   } else {
     assert_null(corner);
   }
@@ -340,7 +340,7 @@ static void surfaces_find_the_elements_of_all_ranks(void** state) {
     n_tri = surface->tri_first[UPPER + 1] - first;
     element[k] = calloc(3 * (size_t)n_tri, sizeof *element[k]);
     // the first rank looks for all
-    if (model->tet != NULL) {
+    if (model->cell != NULL) {
       ASSERT_OK(noli_proxy_cells_find(pair->world.context, model, UPPER, n_tri,
                                       surface->tri + 3 * (int64_t)first, element[k]));
     }
@@ -531,7 +531,7 @@ static void bounds_name_the_same_element(void** state) {
   int64_t n_vert = one->problem.n_vert;
   double* p = malloc(3 * (size_t)n_vert * sizeof *p);
   for (int64_t t = 0; t < 2 * N_ELEMENT; t += 123) {
-    const int32_t* tet = one->tet + 4 * t;
+    const int32_t* tet = one->cell + 4 * t;
     memset(p, 0, 3 * (size_t)n_vert * sizeof *p);
     for (int32_t k = 0; k < 3; k++) {
       p[3 * tet[0] + k] = 2.0 * (one->problem.X[3 * tet[2] + k] - one->problem.X[3 * tet[0] + k]);
@@ -579,7 +579,7 @@ static void states_are_refused_for_elements_of_all_ranks(void** state) {
   size_t bytes = 3 * (size_t)model->problem.n_vert * sizeof(double);
   double *x = malloc(bytes), *v = calloc(1, bytes);
   for (int64_t t = 5; t < 2 * N_ELEMENT; t += 97) {
-    const int32_t* tet = model->tet + 4 * t;
+    const int32_t* tet = model->cell + 4 * t;
     memcpy(x, model->x0, bytes);
     for (int32_t k = 0; k < 3; k++) {
       x[3 * tet[0] + k] = 2.0 * x[3 * tet[2] + k] - x[3 * tet[0] + k];

@@ -7,7 +7,7 @@
 // The smallest barycentric coordinate of a vertex in an element, at rest.
 static double inside(const World* world, int32_t element, int32_t vertex) {
   const double* X = noli_sim_rest_positions(world->sim);
-  const int32_t* tet = world->sim->model->tet + 4 * (int64_t)element;
+  const int32_t* tet = world->sim->model->cell + 4 * (int64_t)element;
   NoliVec3 corner = noli_load3(X + 3 * (int64_t)tet[0]), edge[3];
   for (int k = 0; k < 3; k++) {
     edge[k] = noli_sub3(noli_load3(X + 3 * (int64_t)tet[k + 1]), corner);

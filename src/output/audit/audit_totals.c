@@ -36,9 +36,9 @@ NoliStatus noli_auditor_check_masses(NoliAuditor* auditor) {
     bool plain = block != NULL && block->type->affine &&
                  model->follower_first[b] == model->follower_first[b + 1] &&
                  noli_body_kind(&def->bodies[b]) == &noli_body_solid;
-    for (int32_t t = model->tet_first[b]; plain && t < model->tet_first[b + 1]; t++) {
-      of_volume += block->density[model->problem.range[b].begin + t - model->tet_first[b]] *
-                   audit_totals_rest_volume(model->problem.X, &model->tet[4 * (int64_t)t]);
+    for (int32_t t = model->cell_first[b]; plain && t < model->cell_first[b + 1]; t++) {
+      of_volume += block->density[model->problem.range[b].begin + t - model->cell_first[b]] *
+                   audit_totals_rest_volume(model->problem.X, &model->cell[4 * (int64_t)t]);
     }
     if (plain && !(fabs(of_nodes - of_volume) <= SUM_ROUNDING * of_volume)) {
       NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_BALANCE, "scene.json", -1,

@@ -59,14 +59,14 @@ static void append_bodies(const NoliSim* sim, bool* is_solid, NoliFrameLayout* l
                                   NOLI_CELL_TETRAHEDRON};
   const NoliModel* model = sim->model;
   for (int32_t b = 0; b < model->n_body; b++) {
-    is_solid[b] = model->tet_first[b + 1] > model->tet_first[b];
+    is_solid[b] = model->cell_first[b + 1] > model->cell_first[b];
     const NoliBlock* block = noli_problem_block(&model->problem, b);
     if (block != NULL && block->space != NULL) {
       append_elements(b, model->vert_first[b], block->space, layout);
       continue;
     }
-    for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1]; t++) {
-      const int32_t* tet = model->tet + 4 * (int64_t)t;
+    for (int32_t t = model->cell_first[b]; t < model->cell_first[b + 1]; t++) {
+      const int32_t* tet = model->cell + 4 * (int64_t)t;
       int32_t n = noli_model_cell_size(tet);
       append_cell(layout, n, tet, types[n]);
     }
@@ -159,7 +159,7 @@ done:
 static int64_t count_cells(const NoliFrameLayout* layout, const NoliSim* sim, int32_t n_corner) {
   int64_t n = 0;
   for (int64_t t = 0; t < layout->n_tet; t++) {
-    n += noli_model_cell_size(sim->model->tet + 4 * t) == n_corner ? 1 : 0;
+    n += noli_model_cell_size(sim->model->cell + 4 * t) == n_corner ? 1 : 0;
   }
   return n;
 }
@@ -179,7 +179,7 @@ static NoliStatus list_thin(NoliContext* context, const NoliSim* sim, NoliFrameL
     layout->points[i] = point[i];
   }
   for (int64_t t = 0; t < layout->n_tet; t++) {
-    const int32_t* cell = sim->model->tet + 4 * t;
+    const int32_t* cell = sim->model->cell + 4 * t;
     if (noli_model_cell_size(cell) == 2) {
       memcpy(layout->segments + 2 * (int64_t)n_segments++, cell, 2 * sizeof *cell);
     } else if (noli_model_cell_size(cell) == 1) {
@@ -205,7 +205,7 @@ static NoliStatus list_triangles(NoliContext* context, const NoliSim* sim,
   const NoliSurface* surface = sim->model->problem.surface;
   for (int64_t t = 0; t < layout->n_tet; t++) {
     // those of shells are triangles of the surface
-    const int32_t* tet = sim->model->tet + 4 * t;
+    const int32_t* tet = sim->model->cell + 4 * t;
     if (noli_model_cell_size(tet) == 3 && surface->planar[surface->body[tet[0]]]) {
       memcpy(layout->triangles + 3 * (int64_t)n++, tet, 3 * sizeof *tet);
     }
@@ -335,11 +335,11 @@ NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, co
   layout->n_tet = noli_sim_tet_count(sim);
   NOLI_NEW(context, layout->node, layout->n_node);
   find_thin_fields(sim, layout);
-  if (sim->model->tet != NULL) {
+  if (sim->model->cell != NULL) {
     NOLI_TRY(make_lists(context, sim, def, layout));
   }
   NOLI_TRY(leave_out_angles(context, sim, layout));
-  if (sim->model->tet_on_first) {
+  if (sim->model->cells_on_first) {
     NOLI_TRY(share_numbers(context, layout));
   }
   NOLI_VALIDATE(context, noli_frame_layout_defect(layout));
@@ -412,7 +412,7 @@ static void fill_normals(const NoliSim* sim, NoliFrameValues* values) {
     for (int32_t s = 0; block != NULL && block->elliptic && s < block->n_angle; s++) {
       double axis[3], angle = x[3 * ((int64_t)block->first_angle + s)] / block->angle_radius;
       noli_store3(axis, noli_segment_axis(block->history, s, angle));
-      narrow(axis, 3, values->normal_fields + 3 * ((int64_t)model->tet_first[b] + s));
+      narrow(axis, 3, values->normal_fields + 3 * ((int64_t)model->cell_first[b] + s));
     }
   }
 }
@@ -425,7 +425,7 @@ static void fill_angles(const NoliSim* sim, const NoliFrameLayout* layout,
   for (int32_t b = 0; values->angle_fields != NULL && b < model->n_body; b++) {
     const NoliBlock* block = noli_problem_block(&model->problem, b);
     for (int32_t s = 0; block != NULL && s < block->n_angle; s++) {
-      int64_t node = block->first_angle + s, cell = model->tet_first[b] + s;
+      int64_t node = block->first_angle + s, cell = model->cell_first[b] + s;
       values->angle_fields[cell] = (float)(x[3 * node] / block->angle_radius);
       values->angle_fields[layout->n_cells + cell] = (float)(v[3 * node] / block->angle_radius);
     }
@@ -451,7 +451,7 @@ void noli_frame_layout_expand(const NoliFrameLayout* layout, const NoliModel* mo
   for (int32_t b = 0; rate != NULL && b < model->n_body; b++) {
     const NoliBlock* block = noli_problem_block(&model->problem, b);
     for (int32_t s = 0; block != NULL && s < block->n_angle; s++) {
-      float of_cell = ((const float*)rate->data)[model->tet_first[b] + s];
+      float of_cell = ((const float*)rate->data)[model->cell_first[b] + s];
       v[3 * ((int64_t)block->first_angle + s)] = block->angle_radius * (double)of_cell;
     }
   }
@@ -710,7 +710,7 @@ static void free_idle_lists(NoliContext* context, const NoliSim* sim, const Noli
                             NoliFrameLayout* layout) {
   int64_t n_proxy = layout->n_proxy;
   int32_t* proxy_tet = layout->proxy_tet;
-  if (sim->model->tet == NULL) {
+  if (sim->model->cell == NULL) {
     noli_frame_layout_free_lists(context, layout);
   } else if (format->caches && noli_rank_count(context) > 1) {
     layout->proxy_tet = NULL;
@@ -725,7 +725,7 @@ NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout*
   NoliStatus status = NOLI_OK;
   NoliFrameArray *point_data = NULL, *cell_data = NULL;
   NoliFrameValues values = {0};
-  if (sim->model->tet_on_first && format->part_name != NULL) {
+  if (sim->model->cells_on_first && format->part_name != NULL) {
     NOLI_TRY(lend_lists(context, layout));
   }
   NOLI_TRY(noli_frame_values_take(context, sim, layout, &values));

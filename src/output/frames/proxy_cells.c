@@ -21,10 +21,10 @@ static NoliStatus elements_create(NoliContext* context, const NoliModel* model, 
   const NoliBlock* block = noli_problem_block(&model->problem, body);
   *elements =
       (Elements){.followers = &model->problem.followers,
-                 .n_tet = model->tet_first[body + 1] - model->tet_first[body],
+                 .n_tet = model->cell_first[body + 1] - model->cell_first[body],
                  .n_local = block->n_local,
                  .first_node = model->vert_first[body],
-                 .node = block->divided ? model->tet + 4 * (int64_t)model->tet_first[body]
+                 .node = block->divided ? model->cell + 4 * (int64_t)model->cell_first[body]
                                         : block->node + (int64_t)block->n_local *
                                                             model->problem.range[body].begin};
   int32_t n_node = model->vert_first[body + 1] - elements->first_node;
@@ -106,7 +106,7 @@ NoliStatus noli_proxy_cells_find(NoliContext* context, const NoliModel* model, i
       NOLI_CHECK(context, found != NOLI_NULL_INDEX, NOLI_ERROR_INTERNAL,
                  "vertex %d of a proxy lies in no element of body \"%.80s\"", (int)tri[3 * t + k],
                  model->name[body]);
-      element[3 * t + k] = model->tet_first[body] + found;
+      element[3 * t + k] = model->cell_first[body] + found;
     }
   }
 done:

@@ -18,13 +18,14 @@ TESTS   ?= .
 # the distribution's Python sees the distribution's packages; another one may not
 PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
-.PHONY: help setup build demo gallery all-targets test sanitize thread-check fuzz torture validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-stress_fine bench-public \
+.PHONY: help setup build demo gallery all-targets test sanitize sanitize-fast thread-check fuzz torture validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-stress_fine bench-public \
         bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-hard bench-public-al \
         python python-test python-valgrind view-test bench-linear-costs bench-linear-large bench-linear-limits bench-work bench-elements bench-errors bench-tables noli_bench noli_bench_linear noli_bench_elements noli_error_study install install-python package mpi mpi-build mpi-check mpi-sanitize clean
 
 help:
 	@echo 'make demo      install missing packages, build, simulate examples/demo.json (./demo does it without make)'
 	@echo 'make test      install missing packages, build everything, run all tests'
+	@echo 'make sanitize-fast    the fast tests with AddressSanitizer and UBSan, as make test does at its end where clang is installed'
 	@echo 'make sanitize  all tests with AddressSanitizer and UBSan, make thread-check with ThreadSanitizer (clang, hours)'
 	@echo 'make fuzz      damaged files for every reader, FUZZ=60 seconds each (needs clang)'
 	@echo 'make torture   random scenes, every result verified; TORTURE=2000 SEED=0: number and first seed (docs/evidence/torture.md);'
@@ -113,6 +114,18 @@ all-targets:
 
 test: all-targets
 	@ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure --no-tests=error
+	@$(MAKE) --no-print-directory sanitize-fast
+
+# the fast tests with AddressSanitizer and UBSan, two minutes of processor time
+sanitize-fast:
+	@if command -v clang >/dev/null; then \
+	  sh scripts/configure.sh build/asan-fast --preset asan-fast && \
+	  sh scripts/quietly.sh build 'build: fast tests with sanitizers' 0 build/asan-fast/build.log \
+	    env MAKEFLAGS=--no-print-directory cmake --build --preset asan-fast --parallel $(JOBS) && \
+	  ctest --preset asan-fast --parallel $(JOBS) --no-tests=error; \
+	else \
+	  echo 'sanitizers: skipped, as clang is not installed (sh scripts/setup.sh lint)'; \
+	fi
 
 # the pages of runs in a real browser: `make test` opens them only where Chromium is installed
 view-test:

@@ -24,7 +24,7 @@ OUTSIDE = {"text": ("noli/", "base/array.h", "text/", "base/byte_order.h"),
 FREE = {"noli/base.h", "noli/extend.h", "noli/profile.h", "noli/threads.h", "noli/types.h", "noli/version.h"}
 HEADERS = {"noli/ranks.h": "base", "noli/mesh.h": "mesh", "noli/ccd.h": "collide", "noli/choice.h": "scene", "noli/distance.h": "collide",
            "noli/broad_phase.h": "collide", "noli/intersection.h": "collide", "noli/barrier.h": "contact",
-           "noli/gcp.h": "contact", "noli/sim.h": "solve", "noli/live.h": "step", "noli/repair.h": "repair", "noli/derivative.h": "derive", "noli/design.h": "derive", "noli/batch.h": "measure",
+           "noli/gcp.h": "contact", "noli/definition.h": "solve", "noli/sim.h": "solve", "noli/live.h": "step", "noli/repair.h": "repair", "noli/derivative.h": "derive", "noli/design.h": "derive", "noli/batch.h": "measure",
            "noli/scene.h": "scene", "noli/output.h": "output",
            "noli/run.h": "scene", "noli/audit.h": "output", "noli/import.h": "import"}
 # The table of the numbers of all definitions.

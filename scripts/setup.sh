@@ -2,10 +2,11 @@
 # Installs missing Debian packages, after printing their number and size. Prints nothing and
 # needs no network if all are installed. Needs only sh and apt-get.
 #
-# usage: setup.sh [build|demo|test|docs|python|package|mpi|mesh ...]
+# usage: setup.sh [build|demo|test|lint|docs|python|package|mpi|mesh ...]
 #   build   packages of the library and the program (default)
 #   demo    build, and packages for pictures of results
 #   test    demo, and packages of the tests
+#   lint    what checks the sources: clang with sanitizers, clang-format, clang-tidy, codespell (without them tests skip it)
 #   docs    packages of `make docs`
 #   python  build, and packages of the Python package
 #   package build, and packages of `make package`
@@ -22,6 +23,7 @@ pictures="python3 python3-numpy"
 docs="python3 python3-markdown-it python3-mdit-py-plugins python3-pygments blahtexml"
 python="python3 python3-numpy python3-cffi python3-venv"
 tests="g++ libcmocka-dev python3-meshio dpkg-dev file"
+lint="clang libclang-rt-dev clang-format clang-tidy codespell"
 
 packages=
 for level in "${@:-build}"; do
@@ -29,6 +31,7 @@ for level in "${@:-build}"; do
   build) packages="$packages $build" ;;
   demo) packages="$packages $build $pictures" ;;
   test) packages="$packages $build $pictures $docs $python $tests" ;;
+  lint) packages="$packages $build $lint" ;;
   view) packages="$packages $build $tests chromium" ;;
   docs) packages="$packages $docs" ;;
   python) packages="$packages $build $python" ;;
@@ -36,7 +39,7 @@ for level in "${@:-build}"; do
   mpi) packages="$packages $build petsc-dev libopenmpi-dev libhdf5-openmpi-dev openmpi-bin libmetis-dev" ;;
   mesh) packages="$packages $build libgmsh-dev" ;;
   *)
-    echo "setup: unknown level \"$level\"; use build, demo, test, docs, python, package, mpi or mesh" >&2
+    echo "setup: unknown level \"$level\"; use build, demo, test, lint, docs, python, package, mpi or mesh" >&2
     exit 2
     ;;
   esac

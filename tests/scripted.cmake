@@ -10,7 +10,7 @@ function(noli_add_scripted_test name)
 endfunction()
 
 # what two tests take from the public headers: calls of all functions with NULL, numbers of all definitions
-if(NOLI_PYTHON)
+if(NOLI_PYTHON AND NOLI_DERIVATIVES)
   file(GLOB public_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/noli/*.h)
   file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/generated)
   foreach(name null_calls definition_numbers)
@@ -25,6 +25,11 @@ endif()
 if(NOLI_PYTHON)
   noli_add_scripted_test(check_includes ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_includes.py
     ${PROJECT_SOURCE_DIR})
+  foreach(form format spelling tidy)
+    noli_add_scripted_test(lint_${form} ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/lint.py ${form} ${PROJECT_SOURCE_DIR}
+      --build ${PROJECT_BINARY_DIR})
+  endforeach()
+  noli_add_scripted_test(lint_staged sh ${CMAKE_CURRENT_SOURCE_DIR}/install/test_lint.sh ${PROJECT_SOURCE_DIR})
   noli_add_scripted_test(check_citations ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_citations.py
     ${PROJECT_SOURCE_DIR})
   noli_add_scripted_test(read_vtu ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/output/read_vtu.py)
@@ -39,8 +44,10 @@ set_tests_properties(working_folder test_run_writer test_elements_between_ranks 
 if(TARGET noli_program)
   noli_add_scripted_test(program sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_program.sh
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
-  noli_add_scripted_test(design sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_design.sh
-    $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
+  if(NOLI_DERIVATIVES)
+    noli_add_scripted_test(design sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_design.sh
+      $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
+  endif()
   noli_add_scripted_test(moved sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_moved.sh $<TARGET_FILE:noli_program>)
   noli_add_scripted_test(bad_input sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_bad_input.sh
     $<TARGET_FILE:noli_program>)
@@ -124,11 +131,18 @@ endif()
 if(NOLI_PYTHON)
   noli_add_scripted_test(pin_reference ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/validation/pin_reference.py)
 endif()
+# additions that docs/howto/add.md shows, linked with the objects of this build
+if(CMAKE_GENERATOR STREQUAL "Unix Makefiles" AND TARGET noli_program AND NOLI_PYTHON AND NOLI_SANITIZE STREQUAL "")
+  foreach(name law format element contact)
+    noli_add_scripted_test(addition_${name} ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/install/test_additions.py
+      ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${name})
+  endforeach()
+endif()
 if(CMAKE_GENERATOR STREQUAL "Unix Makefiles")
   noli_add_scripted_test(setup sh ${CMAKE_CURRENT_SOURCE_DIR}/install/test_setup.sh ${CMAKE_COMMAND} ${PROJECT_SOURCE_DIR})
 endif()
-# the Python package, in the tree and as a wheel; an instrumented library would need its runtime in Python
-if(NOLI_PYTHON AND NOLI_SANITIZE STREQUAL "")
+# the Python package, with all functions of the library, in the tree and as a wheel; an instrumented library would need its runtime in Python
+if(NOLI_PYTHON AND NOLI_DERIVATIVES AND NOLI_SANITIZE STREQUAL "")
   foreach(name library scene simulation design threads fork run examples)
     noli_add_scripted_test(python_${name} ${CMAKE_COMMAND} -E env NOLI_LIBRARY=$<TARGET_FILE_DIR:noli>
       PYTHONPATH=${PROJECT_SOURCE_DIR}/python PYTHONDONTWRITEBYTECODE=1

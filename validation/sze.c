@@ -469,14 +469,14 @@ bool validate_shell_pinched(Report* report) {
                                     .build = build_pinched,
                                     .steps = 1,
                                     .target = {{"load", at_y_high, 1, -0.01, 0.01}},
-                                    .mesh = {{"alternating", {8, 8}, 0.2, true},
+                                    .mesh = {{"alternating", {8, 8}, 0.2, true, 0.0},
                                              {"alternating", {16, 16}, 0.07, false, 0.6},
-                                             {"alternating", {32, 32}, 0.025, false},
-                                             {"alternating", {64, 64}, 0.012, false},
-                                             {"unstructured", {8, 8}, 0.15, false},
+                                             {"alternating", {32, 32}, 0.025, false, 0.0},
+                                             {"alternating", {64, 64}, 0.012, false, 0.0},
+                                             {"unstructured", {8, 8}, 0.15, false, 0.0},
                                              {"unstructured", {16, 16}, 0.035, false, 1.2},
-                                             {"unstructured", {32, 32}, 0.02, false},
-                                             {"unstructured", {64, 64}, 0.012, false}}};
+                                             {"unstructured", {32, 32}, 0.02, false, 0.0},
+                                             {"unstructured", {64, 64}, 0.012, false, 0.0}}};
   return run_benchmark(report, &pinched);
 }
 
@@ -495,12 +495,12 @@ bool validate_shell_crushed(Report* report) {
       .cells = "cells of an eighth",
       .build = build_crushed,
       .steps = 16,
-      .target = {{"load", at_y_high, 1, -83.102}, {"side", at_x_high, 0, 34.272}},
-      .mesh = {{"alternating", {8, 8}, 0.9, true},
-               {"alternating", {16, 16}, 0.5, false},
-               {"alternating", {32, 32}, 0.07, false},
-               {"unstructured", {8, 8}, 0.9, false},
-               {"unstructured", {16, 16}, 0.5, false},
-               {"unstructured", {32, 32}, 0.07, false}}};
+      .target = {{"load", at_y_high, 1, -83.102, 0.0}, {"side", at_x_high, 0, 34.272, 0.0}},
+      .mesh = {{"alternating", {8, 8}, 0.9, true, 0.0},
+               {"alternating", {16, 16}, 0.5, false, 0.0},
+               {"alternating", {32, 32}, 0.07, false, 0.0},
+               {"unstructured", {8, 8}, 0.9, false, 0.0},
+               {"unstructured", {16, 16}, 0.5, false, 0.0},
+               {"unstructured", {32, 32}, 0.07, false, 0.0}}};
   return run_benchmark(report, &crushed);
 }

@@ -77,7 +77,7 @@ static void draw_axes(FILE* file, const Scale* scale) {
   draw_text(file, LEFT, HEIGHT - BOTTOM + 18, "middle", "0");
   snprintf(text, sizeof text, "%d", (int)scale->n - 1);
   draw_text(file, WIDTH - RIGHT, HEIGHT - BOTTOM + 18, "end", text);
-  draw_text(file, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, "middle",
+  draw_text(file, 0.5 * (LEFT + WIDTH - RIGHT), HEIGHT - 12, "middle",
             "run (line: the best so far; empty: constraints violated; crosses: failed)");
 }
 

@@ -177,8 +177,7 @@ static NoliStatus info_mesh(NoliContext* context, const char* path) {
     print("set \"%s\": %lld vertices\n", sets.name[s],
           (long long)(sets.first[s + 1] - sets.first[s]));
   }
-  print("%s\n",
-        describe_mesh(mesh, &found) == 0 ? "fit for simulation" : "NOT fit for simulation");
+  print("%s\n", describe_mesh(mesh, &found) == 0 ? "fit for simulation" : "NOT fit for simulation");
 done:
   noli_mesh_destroy(context, &mesh);
   noli_mesh_sets_free(context, &sets);

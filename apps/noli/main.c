@@ -11,7 +11,10 @@
 
 static const Command* const commands[] = {
     &command_run,     &command_check,  &command_resume,  &command_info,
-    &command_convert, &command_audit,  &command_modes,   &command_design,
+    &command_convert, &command_audit,  &command_modes,
+#ifndef NOLI_NO_DERIVATIVES
+    &command_design,
+#endif
     &command_view,    &command_report, &command_picture, &command_mesh,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

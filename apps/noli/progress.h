@@ -1,4 +1,5 @@
-// Progress of a run, and of a page of it: one line, updated on a terminal, otherwise printed at intervals.
+// Progress of a run, and of a page of it: one line, updated on a terminal, otherwise printed at
+// intervals.
 #pragma once
 
 #include "console.h"

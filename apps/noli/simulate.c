@@ -181,8 +181,8 @@ static void warn_if_short(Console* console, const NoliSummary* summary) {
     console_say(console, NOLI_LOG_WARNING,
                 "a prescribed motion ends %.3g m from its target, and did not reach it in %lld of "
                 "%lld steps: %s",
-                summary->motion_error, (long long)summary->blocked_steps,
-                (long long)summary->steps, summary->blocked_by);
+                summary->motion_error, (long long)summary->blocked_steps, (long long)summary->steps,
+                summary->blocked_by);
   }
 }
 
@@ -202,8 +202,8 @@ static int end_in_order(Console* console, NoliContext* context, NoliSim* sim, No
   warn_if_short(console, noli_run_summary(run));
   if (!console->quiet) {
     say_totals(noli_run_summary(run));
-    print("result: %s (open %s/%s in ParaView)\n", noli_run_directory(run),
-          noli_run_directory(run), noli_run_list_name(run));
+    print("result: %s (open %s/%s in ParaView)\n", noli_run_directory(run), noli_run_directory(run),
+          noli_run_list_name(run));
   }
   return EXIT_DONE;
 }

@@ -99,9 +99,10 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_pair(const NoliSim* sim, int32_t a
 /// changed.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* pair);
 
-/// Material of a body, of part `part` of it, or of all but its parts (NOLI_NULL_INDEX). Its law
-/// and Prony series are valid until the material changes. Where a field gives a property of each
-/// element (NoliMaterialFields), this is the number in its place. Fails with NOLI_ERROR_ARGUMENT.
+/// Material of a body, of part `part` of it, or of all but its parts (NOLI_NULL_INDEX). Its Prony
+/// series is valid until a material, a pair or the bodies change. Where a field gives a property of
+/// each element (NoliMaterialFields), this is the number in its place. Fails with
+/// NOLI_ERROR_ARGUMENT.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_material(const NoliSim* sim, int32_t body,
                                                        int32_t part, NoliMaterialDef* material);
 /// Material of a body from now on; of part `part` of it, or of all but its parts (NOLI_NULL_INDEX).

@@ -229,8 +229,8 @@ static inline NOLI_WARN_UNUSED NoliStatus noli_mesh_check(NoliContext* context,
   return noli_mesh_check_sized(context, mesh, check, sizeof *check);
 }
 
-/// Changes that noli_mesh_clean made. Cells are numbered as in NoliMeshCheck, before. Never changes its
-/// size.
+/// Changes that noli_mesh_clean made. Cells are numbered as in NoliMeshCheck, before. Never changes
+/// its size.
 typedef struct NoliMeshCleaned {
   int32_t n_vert;       ///< vertices before
   int32_t n_merged;     ///< of them became another one

@@ -10,6 +10,7 @@
 #include "noli/intersection.h"
 #include "noli/ccd.h"
 #include "noli/choice.h"
+#include "noli/definition.h"
 #include "noli/design.h"
 #include "noli/distance.h"
 #include "noli/extend.h"

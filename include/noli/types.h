@@ -1,6 +1,6 @@
 /// @file types.h
 /// Plain types of definitions and results that the simulator shares with the parts below it:
-/// materials and forces between bodies. noli/sim.h includes them. SI units throughout.
+/// materials and forces between bodies. noli/definition.h includes them. SI units throughout.
 #pragma once
 
 #include "noli/base.h"

@@ -96,9 +96,9 @@ done:
 }
 
 void noli_pair_table_free(NoliContext* context, NoliPairTable* table) {
-  noli_free(context, (void*)(uintptr_t)table->first);
-  noli_free(context, (void*)(uintptr_t)table->other);
-  noli_free(context, (void*)(uintptr_t)table->number);
+  noli_free(context, table->first);
+  noli_free(context, table->other);
+  noli_free(context, table->number);
   *table = (NoliPairTable){0};
 }
 

@@ -6,10 +6,10 @@
 
 typedef struct NoliPairTable {
   int32_t n;
-  int32_t most;         // number of the pairs that are not listed
-  const int64_t* first; // (n + 1) pairs of thing a: first[a] .. first[a + 1] - 1; NULL: none listed
-  const int32_t* other; // ascending in each row
-  const int32_t* number;
+  int32_t most;   // number of the pairs that are not listed
+  int64_t* first; // (n + 1) pairs of thing a: first[a] .. first[a + 1] - 1; NULL: none listed
+  int32_t* other; // ascending in each row
+  int32_t* number;
 } NoliPairTable;
 
 // The number of one pair, in either order.

@@ -84,7 +84,7 @@ done:
 }
 
 NoliStatus noli_sized_give_list(NoliContext* context, const void* own, int32_t n, size_t own_size,
-                                size_t size, const void** given) {
+                                size_t size, void** given) {
   NoliStatus status = NOLI_OK;
   *given = NULL;
   if (n == 0) {

@@ -32,7 +32,7 @@ NOLI_WARN_UNUSED NoliStatus noli_sized_take_list(NoliContext* context, const cha
 // Gives a list of `n` definitions of the library's size as one of `size`, which they then have.
 // `*given`, released with noli_free, is NULL where there are none.
 NOLI_WARN_UNUSED NoliStatus noli_sized_give_list(NoliContext* context, const void* own, int32_t n,
-                                                 size_t own_size, size_t size, const void** given);
+                                                 size_t own_size, size_t size, void** given);
 
 // Gives a result: the beginning of `own` (own_size) to `given` (size; NULL: nowhere), zeros behind
 // it.

@@ -1,11 +1,11 @@
 #include "collide/audit.h"
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "collide/plain_distance.h"
 #include "noli/intersection.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 // --- an edge against a triangle ---
@@ -314,10 +314,7 @@ static NoliStatus make_entries(Sweep* sweep, int kind) {
       NOLI_PUSH(sweep->context, &sweep->entry[kind], entry);
     }
   }
-  if (sweep->entry[kind].count > 0) {
-    qsort(sweep->entry[kind].data, (size_t)sweep->entry[kind].count, sizeof(Entry),
-          compare_entries);
-  }
+  noli_sort(sweep->entry[kind].data, sweep->entry[kind].count, sizeof(Entry), compare_entries);
 done:
   return status;
 }
@@ -456,10 +453,7 @@ NoliStatus noli_audit_intersections(NoliContext* context, const NoliSurface* sur
   *n_crossings = 0;
   NOLI_TRY(make_items(&sweep));
   NOLI_TRY(run_sweep(&sweep));
-  if (sweep.crossing.count > 0) {
-    qsort(sweep.crossing.data, (size_t)sweep.crossing.count, sizeof(NoliCrossing),
-          compare_crossings);
-  }
+  noli_sort(sweep.crossing.data, sweep.crossing.count, sizeof(NoliCrossing), compare_crossings);
   // the caller takes the list
   *crossings = sweep.crossing.data;
   *n_crossings = sweep.crossing.count;
@@ -581,9 +575,7 @@ NoliStatus noli_audit_overlaps(NoliContext* context, const NoliSurface* surface,
   for (int64_t i = 0; i < edges.overlap.count; i++) {
     NOLI_PUSH(context, &points.overlap, edges.overlap.data[i]);
   }
-  if (points.overlap.count > 0) {
-    qsort(points.overlap.data, (size_t)points.overlap.count, sizeof(NoliOverlap), compare_overlaps);
-  }
+  noli_sort(points.overlap.data, points.overlap.count, sizeof(NoliOverlap), compare_overlaps);
   // the caller takes the list
   *overlaps = points.overlap.data;
   *n_overlaps = points.overlap.count;

@@ -11,13 +11,13 @@
 
 typedef struct NoliBodyPairs {
   int32_t n_body;
-  const uint8_t* self;  // (n_body) whether a body meets itself; NULL: none does
+  uint8_t* self;        // (n_body) whether a body meets itself; NULL: none does
   const bool* still;    // (n_body) bodies that cannot move; NULL: all can
   const bool* among;    // (n_body) the bodies that meet; NULL: all, and half-spaces
   NoliPairTable others; // of all entities: 1 where different ones meet, 0 where they do not
 
   // Contact distances over that of the scene: item `range_number` of a pair. NULL: all are 1.
-  const double* range;
+  double* range;
   const NoliPairTable* range_number; // of all entities
   double largest_range;              // at least 1; not read without `range`
 } NoliBodyPairs;

@@ -39,10 +39,9 @@ static const NoliCcdOptions* take_options(const NoliCcdOptions* options, NoliCcd
                 ? own
                 : NULL;
   }
-  bool valid =
-      taken != NULL && noli_numbers_check(NULL, "", NOLI_NUMBERS_CCD, taken) == NOLI_OK &&
-      (taken->method == NULL ||
-                        noli_named_find(noli_ccd_methods, NOLI_CCD_METHODS, taken->method) >= 0);
+  bool valid = taken != NULL && noli_numbers_check(NULL, "", NOLI_NUMBERS_CCD, taken) == NOLI_OK &&
+               (taken->method == NULL ||
+                noli_named_find(noli_ccd_methods, NOLI_CCD_METHODS, taken->method) >= 0);
   return valid ? taken : NULL;
 }
 
@@ -63,8 +62,8 @@ bool noli_ccd_advances(const NoliCcdOptions* options) {
 // stays apart, and boxes are excluded where they do not.
 enum { FEW_STEPS = 100 };
 
-// How often polynomials move a pair on at most, and how often a step is halved until they can.
-enum { MOST_MOVES = 64, MOST_HALVINGS = 30 };
+// How often polynomials are asked to move a pair on, and how often a step is halved until they can.
+enum { MOST_MOVES = 80, MOST_HALVINGS = 40 };
 
 // Near-parallel segments and needles may seem farther apart by this share of their size, see
 // closest.c.
@@ -259,14 +258,17 @@ static inline void advance_steps(const Motion* motion, double low, double end, d
   }
 }
 
-// Moves the pair on as far as polynomials show that it stays apart, see apart.h.
+// Moves the pair on as far as polynomials show that it stays apart, see apart.h. Steps are halves
+// of the time to 1, so that the answer does not depend on t_max up to that.
 static void move_apart(const Motion* motion, double low, double end, double t_max, Instant* at) {
-  double step = t_max - at->t;
+  double step = larger(t_max, 1.0) - at->t;
   int halvings = 0;
-  for (int k = 0; k < MOST_MOVES && at->d > end; k++) {
-    double rest = t_max - at->t;
+  while (halvings < MOST_HALVINGS && 0.5 * step >= t_max - at->t) {
+    step *= 0.5;
+    halvings++;
+  }
+  for (int k = halvings; k < MOST_MOVES && at->d > end; k++) {
     NoliVec3 p[4];
-    step = step < rest ? step : rest;
     for (int32_t i = 0; i < motion->n; i++) {
       p[i] = noli_scale3(step, motion->p[i]);
     }
@@ -275,7 +277,7 @@ static void move_apart(const Motion* motion, double low, double end, double t_ma
       if (++halvings > MOST_HALVINGS) {
         return;
       }
-    } else if (!(step < rest)) {
+    } else if (at->t + step >= t_max) {
       at->t = t_max;
       return;
     } else if (!(at->t + step > at->t)) {
@@ -444,8 +446,10 @@ bool noli_point_triangle_ccd(const double p_t0[3], const double t0_t0[3], const 
                              const double t2_t0[3], const double p_t1[3], const double t0_t1[3],
                              const double t1_t1[3], const double t2_t1[3],
                              const NoliCcdOptions* options, double t_max, double* toi) {
-  NoliVec3 x_t0[4] = {noli_load3_or_nan(p_t0), noli_load3_or_nan(t0_t0), noli_load3_or_nan(t1_t0), noli_load3_or_nan(t2_t0)};
-  NoliVec3 x_t1[4] = {noli_load3_or_nan(p_t1), noli_load3_or_nan(t0_t1), noli_load3_or_nan(t1_t1), noli_load3_or_nan(t2_t1)};
+  NoliVec3 x_t0[4] = {noli_load3_or_nan(p_t0), noli_load3_or_nan(t0_t0), noli_load3_or_nan(t1_t0),
+                      noli_load3_or_nan(t2_t0)};
+  NoliVec3 x_t1[4] = {noli_load3_or_nan(p_t1), noli_load3_or_nan(t0_t1), noli_load3_or_nan(t1_t1),
+                      noli_load3_or_nan(t2_t1)};
   return answer(noli_ccd_point_triangle, x_t0, x_t1, options, t_max, toi);
 }
 
@@ -453,10 +457,10 @@ bool noli_edge_edge_ccd(const double ea0_t0[3], const double ea1_t0[3], const do
                         const double eb1_t0[3], const double ea0_t1[3], const double ea1_t1[3],
                         const double eb0_t1[3], const double eb1_t1[3],
                         const NoliCcdOptions* options, double t_max, double* toi) {
-  NoliVec3 x_t0[4] = {noli_load3_or_nan(ea0_t0), noli_load3_or_nan(ea1_t0), noli_load3_or_nan(eb0_t0),
-                      noli_load3_or_nan(eb1_t0)};
-  NoliVec3 x_t1[4] = {noli_load3_or_nan(ea0_t1), noli_load3_or_nan(ea1_t1), noli_load3_or_nan(eb0_t1),
-                      noli_load3_or_nan(eb1_t1)};
+  NoliVec3 x_t0[4] = {noli_load3_or_nan(ea0_t0), noli_load3_or_nan(ea1_t0),
+                      noli_load3_or_nan(eb0_t0), noli_load3_or_nan(eb1_t0)};
+  NoliVec3 x_t1[4] = {noli_load3_or_nan(ea0_t1), noli_load3_or_nan(ea1_t1),
+                      noli_load3_or_nan(eb0_t1), noli_load3_or_nan(eb1_t1)};
   return answer(noli_ccd_edge_edge, x_t0, x_t1, options, t_max, toi);
 }
 

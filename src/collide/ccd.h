@@ -28,8 +28,8 @@
 //   low = min_separation + the gap to keep, (1 - safety) (D(0) - min_separation) between the bounds
 //   that `gap_cap` and `small_gap` of the options set,
 // and end with no hit when that reaches t_max, with a hit when D(t) has nearly come down to low.
-// So D >= low on [0, toi]: each step extends a range on which this was shown. Where steps get short,
-// signs of polynomials (apart.h) and boxes (inclusion_ccd.h) extend it.
+// So D >= low on [0, toi]: each step extends a range on which this was shown. Where steps get
+// short, signs of polynomials (apart.h) and boxes (inclusion_ccd.h) extend it.
 //
 // Rounding. The first and third bounds hold for any n, hence do not depend on the quality of the
 // closest point computation. The rest is bounded by a multiple of the largest |w| (differences,

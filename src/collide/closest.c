@@ -234,12 +234,12 @@ static void set_weights(double target[4], double w0, double w1, double w2, doubl
 
 // Makes the directions orthonormal: g_0 has s_0 of squared length a_sqr, g_1 has s_1 with
 // s_1 . s_0 = product, and |s_0 x s_1|^2 = n_sqr. Any linear change of the parameters is allowed.
-static void orthonormalize(double dir[2][4], double a_sqr, double product, double n_sqr) {
+static void orthonormalize(NoliClosest* closest, double a_sqr, double product, double n_sqr) {
   double shear = product / a_sqr;
   double scale_0 = 1.0 / sqrt(a_sqr), scale_1 = sqrt(a_sqr / n_sqr);
   for (int32_t i = 0; i < 4; i++) {
-    dir[1][i] = scale_1 * (dir[1][i] - shear * dir[0][i]);
-    dir[0][i] *= scale_0;
+    closest->dir[1][i] = scale_1 * (closest->dir[1][i] - shear * closest->dir[0][i]);
+    closest->dir[0][i] *= scale_0;
   }
 }
 
@@ -253,7 +253,7 @@ static void close_plane(const NoliVec3 x[4], NoliClosest* closest) {
   set_weights(closest->dir[0], 0.0, 1.0, -1.0, 0.0);
   set_weights(closest->dir[1], 0.0, 1.0, 0.0, -1.0);
   NoliVec3 e1 = noli_sub3(x[2], x[1]), e2 = noli_sub3(x[3], x[1]);
-  orthonormalize(closest->dir, noli_norm_sqr3(e1), noli_dot3(e1, e2),
+  orthonormalize(closest, noli_norm_sqr3(e1), noli_dot3(e1, e2),
                  noli_norm_sqr3(noli_cross3(e1, e2)));
 }
 
@@ -266,8 +266,7 @@ static void close_lines(const NoliVec3 x[4], NoliClosest* closest) {
   set_weights(closest->dir[0], -1.0, 1.0, 0.0, 0.0);
   set_weights(closest->dir[1], 0.0, 0.0, 1.0, -1.0);
   NoliVec3 u = noli_sub3(x[1], x[0]), v = noli_sub3(x[3], x[2]);
-  orthonormalize(closest->dir, noli_norm_sqr3(u), -noli_dot3(u, v),
-                 noli_norm_sqr3(noli_cross3(u, v)));
+  orthonormalize(closest, noli_norm_sqr3(u), -noli_dot3(u, v), noli_norm_sqr3(noli_cross3(u, v)));
 }
 
 static NoliClosest closest_of_case(NoliPairKind kind, const NoliVec3* x) {

@@ -1,9 +1,8 @@
 #include "collide/impacts.h"
 
 #include "base/parallel.h"
+#include "base/sort.h"
 #include "collide/clear_motion.h"
-
-#include <stdlib.h>
 
 enum { BLOCK = 128 };
 
@@ -183,7 +182,7 @@ static void sort_impacts(NoliImpacts* impacts) {
   const NoliImpact* impact = impacts->impact.data;
   for (int64_t i = 1; i < impacts->impact.count; i++) {
     if (compare_impacts(&impact[i - 1], &impact[i]) > 0) {
-      qsort(impacts->impact.data, (size_t)impacts->impact.count, sizeof *impact, compare_impacts);
+      noli_sort(impacts->impact.data, impacts->impact.count, sizeof *impact, compare_impacts);
       return;
     }
   }

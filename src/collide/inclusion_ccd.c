@@ -9,13 +9,13 @@ enum { WAITING = 512, MOST_CUTS = 50 };
 // Rows of the rotation are of unit length and at right angles up to this share.
 #define ROTATION_ERROR 1e-14
 
-// Let u = DBL_EPSILON / 2. Differences, the path (w0 + t_max p) and the rotation: 9 u W at either
+// Let u = DBL_EPSILON / 2. Differences, the path (w0 + span p) and the rotation: 9 u W at either
 // end; c, e, f from them: 9, 20, 20 u W. At a time in between: 14, 30, 30 u W; products with u and
-// v and the sums: 86 u W. The product of t / t_max with t_max moves the pair by 2 u W. Longer times
-// than 1 lengthen W.
+// v and the sums: 86 u W. The product of t / span with the span moves the pair by 2 u W. Longer
+// times than 1 lengthen W.
 #define ERROR_UNITS 50.0
 
-// [lo, lo + 2^-cuts] in t / t_max, u, v.
+// [lo, lo + 2^-cuts] in t / span, u, v.
 typedef struct Box {
   double lo[3];
   int16_t cuts[3];
@@ -53,6 +53,12 @@ static void make_frame(NoliVec3 axis, NoliVec3 frame[3]) {
   frame[2] = noli_normalize3(noli_cross3(frame[0], frame[1]));
 }
 
+// Time of the first box. It does not depend on t_max up to 1, so that a pair has the same boxes and
+// the same answer whatever limit others have set before.
+static double span_of(const NoliInclusionQuery* query) {
+  return query->t_max > 1.0 ? query->t_max : 1.0;
+}
+
 static Function make_function(const NoliInclusionQuery* query) {
   // which differences span the parameters, from the first one
   static const int32_t along_u[4] = {0, 1, 1, 2}, along_v[4] = {0, 0, 2, 1};
@@ -66,8 +72,8 @@ static Function make_function(const NoliInclusionQuery* query) {
     const int32_t index[3] = {0, along_u[query->kind], along_v[query->kind]};
     for (int32_t i = 0; i < 3; i++) {
       NoliVec3 start = query->w0[index[i]];
-      w[i] =
-          rotate(frame, end == 0 ? start : noli_mul_add3(start, query->t_max, query->p[index[i]]));
+      w[i] = rotate(frame,
+                    end == 0 ? start : noli_mul_add3(start, span_of(query), query->p[index[i]]));
     }
     noli_store3(function.c[end], w[0]);
     noli_store3(function.e[end], noli_sub3(w[1], w[0]));
@@ -203,11 +209,15 @@ bool noli_inclusion_ccd(const NoliInclusionQuery* query, double* toi, bool* ran_
   // the square is rounded too
   double limit_sqr = limit * limit * (1.0 + 8.0 * DBL_EPSILON);
   Function function = make_function(query);
+  double span = span_of(query);
   Queue queue;
   queue.n = 1;
   queue.box[0] = (Box){{0.0, 0.0, 0.0}, {0, 0, 0}, 0};
   for (int32_t i = 0; queue.n > 0; i++) {
     Box box = pop(&queue);
+    if (box.lo[0] * span >= query->t_max) {
+      break; // and so are all others
+    }
     Image image = inclusion_ccd_evaluate(&function, &box, query->separated);
     // false for NaN
     if (image.gap_sqr > limit_sqr) {
@@ -215,7 +225,7 @@ bool noli_inclusion_ccd(const NoliInclusionQuery* query, double* toi, bool* ran_
     }
     int32_t d = widest(&function, &box, &image);
     if (!(image.size > query->margin) || d < 0 || i >= query->max_boxes || queue.n + 2 > WAITING) {
-      *toi = box.lo[0] * query->t_max;
+      *toi = box.lo[0] * span;
       *ran_out = image.size > query->margin;
       return true;
     }

@@ -25,9 +25,13 @@
 // early. Triangles and pairs of segments that are nearly lines need many boxes, because F changes
 // almost equally with u and v.
 //
-// Rounding. u, v and t / t_max are multiples of powers of two, hence exact. All other errors
-// (differences, rotation, the ends of the path, F itself) sum up to less than 50 DBL_EPSILON W in
-// each component, W the largest |w_ij|_1; see below for the count. Twice this is added to `low`.
+// The first box takes the time to 1, or to t_max if that is later, and boxes that begin after t_max
+// are left out: up to 1 the answer does not depend on t_max.
+//
+// Rounding. u, v and times, in parts of that of the first box, are multiples of powers of two,
+// hence exact. All other errors (differences, rotation, the ends of the path, F itself) sum up to
+// less than 50 DBL_EPSILON W in each component, W the largest |w_ij|_1; see below for the count.
+// Twice this is added to `low`.
 #pragma once
 
 #include "collide/closest.h"

@@ -230,16 +230,16 @@ void noli_rings_destroy(NoliContext* context, NoliRings** rings) {
     return;
   }
   // the arrays are ours: only users of the rings must not write
-  noli_free(context, (void*)(uintptr_t)(*rings)->edge_opposite);
-  noli_free(context, (void*)(uintptr_t)(*rings)->edge_tri);
-  noli_free(context, (void*)(uintptr_t)(*rings)->tri_edge);
-  noli_free(context, (void*)(uintptr_t)(*rings)->ring_first);
-  noli_free(context, (void*)(uintptr_t)(*rings)->ring);
-  noli_free(context, (void*)(uintptr_t)(*rings)->ring_next);
-  noli_free(context, (void*)(uintptr_t)(*rings)->vert_tri);
-  noli_free(context, (void*)(uintptr_t)(*rings)->curve);
-  noli_free(context, (void*)(uintptr_t)(*rings)->curve_edge);
-  noli_free(context, (void*)(uintptr_t)(*rings)->flaw);
+  noli_free(context, (*rings)->edge_opposite);
+  noli_free(context, (*rings)->edge_tri);
+  noli_free(context, (*rings)->tri_edge);
+  noli_free(context, (*rings)->ring_first);
+  noli_free(context, (*rings)->ring);
+  noli_free(context, (*rings)->ring_next);
+  noli_free(context, (*rings)->vert_tri);
+  noli_free(context, (*rings)->curve);
+  noli_free(context, (*rings)->curve_edge);
+  noli_free(context, (*rings)->flaw);
   noli_free(context, *rings);
   *rings = NULL;
 }

@@ -30,18 +30,18 @@ typedef struct NoliFlaw {
 // counts from the start of the ring. On a closed surface these are all triangles of v.
 typedef struct NoliRings {
   int32_t n_body;
-  const int32_t* edge_opposite; // (n_edge x 2) third vertex of the triangle that runs along the
-                                // edge from its first vertex to its second, then of the other one
-  const int32_t* edge_tri;      // (n_edge) the first of these triangles
-  const int32_t* tri_edge;      // (n_tri x 3) edge k joins vertices k and k + 1
-  const int32_t* ring_first;    // (n_vert + 1)
-  const int32_t* ring;          // (3 n_tri)
-  const int32_t* ring_next;     // (3 n_tri)
-  const int32_t* vert_tri;      // (n_vert) one triangle of each vertex, or NOLI_NULL_INDEX
-  const int32_t* curve;         // (n_vert x 2) of vertices on curves in a plane: the one before and
-                                // the one behind, with the body on the left; else NOLI_NULL_INDEX
-  const int32_t* curve_edge;    // (n_vert) likewise, the edge that leaves
-  const NoliFlaw* flaw;         // (n_body)
+  int32_t* edge_opposite; // (n_edge x 2) third vertex of the triangle that runs along the
+                          // edge from its first vertex to its second, then of the other one
+  int32_t* edge_tri;      // (n_edge) the first of these triangles
+  int32_t* tri_edge;      // (n_tri x 3) edge k joins vertices k and k + 1
+  int32_t* ring_first;    // (n_vert + 1)
+  int32_t* ring;          // (3 n_tri)
+  int32_t* ring_next;     // (3 n_tri)
+  int32_t* vert_tri;      // (n_vert) one triangle of each vertex, or NOLI_NULL_INDEX
+  int32_t* curve;         // (n_vert x 2) of vertices on curves in a plane: the one before and
+                          // the one behind, with the body on the left; else NOLI_NULL_INDEX
+  int32_t* curve_edge;    // (n_vert) likewise, the edge that leaves
+  NoliFlaw* flaw;         // (n_body)
 } NoliRings;
 
 // `surface` is read, not kept. Fails only with NOLI_ERROR_MEMORY.

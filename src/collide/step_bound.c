@@ -48,7 +48,8 @@ static double offset_of(const Pass* pass, int32_t p, int32_t q) {
                                  : noli_surface_offset(surface, surface->body[p], surface->body[q]);
 }
 
-// A pair that is free up to the running minimum cannot lower it.
+// A pair that is free up to the running minimum cannot lower it, and the time of another one does
+// not depend on it: the bound is that of any order of pairs.
 static void bound_pair(const Pass* pass, int64_t item, NoliStepBound* bound) {
   NoliPrimitivePair pair = pass->pair[item];
   NoliVec3 x_t0[4], x_t1[4];

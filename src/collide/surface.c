@@ -381,23 +381,23 @@ void noli_surface_destroy(NoliContext* context, NoliSurface** surface) {
     return;
   }
   // the arrays are ours: only users of the surface must not write
-  NoliFlat* flat = (void*)(uintptr_t)(*surface)->flat;
+  NoliFlat* flat = (*surface)->flat;
   noli_flat_destroy(context, &flat);
-  noli_free(context, (void*)(uintptr_t)(*surface)->tri);
-  noli_free(context, (void*)(uintptr_t)(*surface)->edge);
-  noli_free(context, (void*)(uintptr_t)(*surface)->point);
-  noli_free(context, (void*)(uintptr_t)(*surface)->tri_first);
-  noli_free(context, (void*)(uintptr_t)(*surface)->edge_first);
-  noli_free(context, (void*)(uintptr_t)(*surface)->point_first);
-  noli_free(context, (void*)(uintptr_t)(*surface)->body);
-  noli_free(context, (void*)(uintptr_t)(*surface)->planar);
-  noli_free(context, (void*)(uintptr_t)(*surface)->reversed);
-  noli_free(context, (void*)(uintptr_t)(*surface)->offset);
-  noli_free(context, (void*)(uintptr_t)(*surface)->covered);
-  noli_free(context, (void*)(uintptr_t)(*surface)->lone_first);
-  noli_free(context, (void*)(uintptr_t)(*surface)->lone);
-  noli_free(context, (void*)(uintptr_t)(*surface)->attached_first);
-  noli_free(context, (void*)(uintptr_t)(*surface)->attached);
+  noli_free(context, (*surface)->tri);
+  noli_free(context, (*surface)->edge);
+  noli_free(context, (*surface)->point);
+  noli_free(context, (*surface)->tri_first);
+  noli_free(context, (*surface)->edge_first);
+  noli_free(context, (*surface)->point_first);
+  noli_free(context, (*surface)->body);
+  noli_free(context, (*surface)->planar);
+  noli_free(context, (*surface)->reversed);
+  noli_free(context, (*surface)->offset);
+  noli_free(context, (*surface)->covered);
+  noli_free(context, (*surface)->lone_first);
+  noli_free(context, (*surface)->lone);
+  noli_free(context, (*surface)->attached_first);
+  noli_free(context, (*surface)->attached);
   noli_free(context, *surface);
   *surface = NULL;
 }
@@ -414,7 +414,7 @@ NoliStatus noli_surface_set_offsets(NoliContext* context, NoliSurface* surface,
     NOLI_NEW(context, copy, surface->n_body);
     memcpy(copy, offset, (size_t)surface->n_body * sizeof *copy);
   }
-  noli_free(context, (void*)(uintptr_t)surface->offset);
+  noli_free(context, surface->offset);
   surface->offset = copy;
 done:
   return status;

@@ -13,29 +13,29 @@ typedef struct NoliSurface {
   int32_t n_tri;
   int32_t n_edge;
   int32_t n_point;
-  const int32_t* tri;         // (n_tri x 3)
-  const int32_t* edge;        // (n_edge x 2) edges of triangles and lone segments, each once
-  const int32_t* point;       // (n_point) every vertex on the surface
-  const int32_t* tri_first;   // (n_body + 1) triangles of body b: [tri_first[b], tri_first[b+1])
-  const int32_t* edge_first;  // (n_body + 1)
-  const int32_t* point_first; // (n_body + 1)
-  const int32_t* body;        // (n_vert) body of each vertex
-  const bool* planar;   // (n_body) whether the body lies in a plane z = const, and stays there
-  const bool* reversed; // (n_edge) of bodies in planes: the body is on the left of the way
+  int32_t* tri;         // (n_tri x 3)
+  int32_t* edge;        // (n_edge x 2) edges of triangles and lone segments, each once
+  int32_t* point;       // (n_point) every vertex on the surface
+  int32_t* tri_first;   // (n_body + 1) triangles of body b: [tri_first[b], tri_first[b+1])
+  int32_t* edge_first;  // (n_body + 1)
+  int32_t* point_first; // (n_body + 1)
+  int32_t* body;        // (n_vert) body of each vertex
+  bool* planar;         // (n_body) whether the body lies in a plane z = const, and stays there
+  bool* reversed;       // (n_edge) of bodies in planes: the body is on the left of the way
                         // from the second vertex to the first; false elsewhere
-  const bool* covered;  // (n_edge) whether an edge belongs to a triangle; NULL: there are no edges
+  bool* covered;        // (n_edge) whether an edge belongs to a triangle; NULL: there are no edges
                         // of zero length, see NoliSurfaceParts
-  const int64_t* lone_first; // (n_vert + 1) edges of no triangle, by vertex, in rows; NULL: there
-  const int32_t* lone;       // are none
-  const double* offset; // (n_body) m, >= 0: contact acts on the surfaces this far outside of the
+  int64_t* lone_first;  // (n_vert + 1) edges of no triangle, by vertex, in rows; NULL: there
+  int32_t* lone;        // are none
+  double* offset;       // (n_body) m, >= 0: contact acts on the surfaces this far outside of the
                         // primitives, on either side; NULL: 0 for all
 
   // bodies that are tied together: vertices that touch, in rows, ascending; NULL: there are none
-  const int64_t* attached_first; // (n_vert + 1)
-  const int32_t* attached;
+  int64_t* attached_first; // (n_vert + 1)
+  int32_t* attached;
 
-  const struct NoliFlat* flat; // flat parts of obstacles, collide/flat.h; NULL: there are none, or
-                               // they do not count
+  struct NoliFlat* flat; // flat parts of obstacles, collide/flat.h; NULL: there are none, or
+                         // they do not count
 } NoliSurface;
 
 // How far apart primitives of two bodies are where their offset surfaces touch, m.

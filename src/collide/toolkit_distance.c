@@ -70,40 +70,46 @@ void noli_point_edge_distance_sqr_hessian(const double p[3], const double e0[3],
 
 double noli_point_triangle_distance_sqr(const double p[3], const double t0[3], const double t1[3],
                                         const double t2[3]) {
-  NoliVec3 x[4] = {noli_load3_or_nan(p), noli_load3_or_nan(t0), noli_load3_or_nan(t1), noli_load3_or_nan(t2)};
+  NoliVec3 x[4] = {noli_load3_or_nan(p), noli_load3_or_nan(t0), noli_load3_or_nan(t1),
+                   noli_load3_or_nan(t2)};
   return noli_distance_sqr_point_triangle(x);
 }
 
 void noli_point_triangle_distance_sqr_gradient(const double p[3], const double t0[3],
                                                const double t1[3], const double t2[3],
                                                double gradient[12]) {
-  NoliVec3 x[4] = {noli_load3_or_nan(p), noli_load3_or_nan(t0), noli_load3_or_nan(t1), noli_load3_or_nan(t2)};
+  NoliVec3 x[4] = {noli_load3_or_nan(p), noli_load3_or_nan(t0), noli_load3_or_nan(t1),
+                   noli_load3_or_nan(t2)};
   scatter_derivatives(noli_feature_point_triangle(x), x, 4, gradient, NULL);
 }
 
 void noli_point_triangle_distance_sqr_hessian(const double p[3], const double t0[3],
                                               const double t1[3], const double t2[3],
                                               double hessian[144]) {
-  NoliVec3 x[4] = {noli_load3_or_nan(p), noli_load3_or_nan(t0), noli_load3_or_nan(t1), noli_load3_or_nan(t2)};
+  NoliVec3 x[4] = {noli_load3_or_nan(p), noli_load3_or_nan(t0), noli_load3_or_nan(t1),
+                   noli_load3_or_nan(t2)};
   scatter_derivatives(noli_feature_point_triangle(x), x, 4, NULL, hessian);
 }
 
 double noli_edge_edge_distance_sqr(const double ea0[3], const double ea1[3], const double eb0[3],
                                    const double eb1[3]) {
-  NoliVec3 x[4] = {noli_load3_or_nan(ea0), noli_load3_or_nan(ea1), noli_load3_or_nan(eb0), noli_load3_or_nan(eb1)};
+  NoliVec3 x[4] = {noli_load3_or_nan(ea0), noli_load3_or_nan(ea1), noli_load3_or_nan(eb0),
+                   noli_load3_or_nan(eb1)};
   return noli_distance_sqr_edge_edge(x);
 }
 
 void noli_edge_edge_distance_sqr_gradient(const double ea0[3], const double ea1[3],
                                           const double eb0[3], const double eb1[3],
                                           double gradient[12]) {
-  NoliVec3 x[4] = {noli_load3_or_nan(ea0), noli_load3_or_nan(ea1), noli_load3_or_nan(eb0), noli_load3_or_nan(eb1)};
+  NoliVec3 x[4] = {noli_load3_or_nan(ea0), noli_load3_or_nan(ea1), noli_load3_or_nan(eb0),
+                   noli_load3_or_nan(eb1)};
   scatter_derivatives(noli_feature_edge_edge(x), x, 4, gradient, NULL);
 }
 
 void noli_edge_edge_distance_sqr_hessian(const double ea0[3], const double ea1[3],
                                          const double eb0[3], const double eb1[3],
                                          double hessian[144]) {
-  NoliVec3 x[4] = {noli_load3_or_nan(ea0), noli_load3_or_nan(ea1), noli_load3_or_nan(eb0), noli_load3_or_nan(eb1)};
+  NoliVec3 x[4] = {noli_load3_or_nan(ea0), noli_load3_or_nan(ea1), noli_load3_or_nan(eb0),
+                   noli_load3_or_nan(eb1)};
   scatter_derivatives(noli_feature_edge_edge(x), x, 4, NULL, hessian);
 }

@@ -11,7 +11,7 @@
 typedef struct NoliContactPairs {
   int32_t n_body;
   const NoliBodyPairs* touch; // borrowed; NULL: all entities touch
-  const NoliFrictionLaw* law; // NULL: no pair has friction
+  NoliFrictionLaw* law;       // NULL: no pair has friction
   NoliPairTable number;       // of the laws of all entities
 } NoliContactPairs;
 

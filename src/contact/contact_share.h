@@ -13,8 +13,8 @@
 typedef struct NoliFoundPair {
   NoliPrimitivePair pair;
   NoliPrimitives kind; // of the pair, not with a half-space
-  int32_t home; // of its contact: a rank
-  double draw;  // in [0, 1), the same for all pairs with this contact
+  int32_t home;        // of its contact: a rank
+  double draw;         // in [0, 1), the same for all pairs with this contact
 } NoliFoundPair;
 
 // The home of a contact with n vertices, of which unused ones are NOLI_NULL_INDEX: that of the

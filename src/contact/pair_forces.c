@@ -1,9 +1,9 @@
 #include "contact/pair_forces.h"
 
 #include "base/ranks.h"
+#include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 NoliContactPlace noli_contact_place(const int32_t entity[2], int32_t n_first, int32_t size,
@@ -214,7 +214,7 @@ void noli_pair_forces_unite(NoliPairForces* forces) {
   if (forces->contact.count == 0) {
     return;
   }
-  qsort(list, (size_t)forces->contact.count, sizeof *list, pair_forces_compare);
+  noli_sort(list, forces->contact.count, sizeof *list, pair_forces_compare);
   for (int64_t i = 0; i < forces->contact.count; i++) {
     if (n > 0 && compare_places(&list[n - 1], &list[i]) == 0) {
       for (int k = 0; k < 3; k++) {

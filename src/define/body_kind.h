@@ -1,17 +1,10 @@
 // The kind of a body determines which cells of its mesh are its elements, and how they deform.
 //
-// Blocks of elements, surfaces, selections, frames and checks all use this definition.
+// Blocks of elements, surfaces, selections, frames, checks and scenes ask this table. A new kind is
+// a row in body_kind.c, with a block of elements (fem/block.h) and its keys in the scene format.
 #pragma once
 
-#include "noli/sim.h"
-
-typedef enum NoliBodyKind {
-  NOLI_BODY_SOLID,        // tetrahedra
-  NOLI_BODY_PLANE_STRAIN, // triangles in a plane
-  NOLI_BODY_SHELL,        // triangles in space
-  NOLI_BODY_ROD,          // segments
-  NOLI_BODY_POINTS        // points
-} NoliBodyKind;
+#include "noli/definition.h"
 
 // The cells of a mesh that are elements.
 typedef struct NoliBodyCells {
@@ -19,14 +12,39 @@ typedef struct NoliBodyCells {
   int32_t size;          // vertices of a cell
   const int32_t* vertex; // (n x size) borrowed from the mesh
   const int32_t* tag;    // (n) likewise; NULL: none
-  const char* noun;      // of one of them, for messages
 } NoliBodyCells;
 
-// The kind of a deformable body. An obstacle in plane strain is also NOLI_BODY_PLANE_STRAIN,
-// because it collides with its outline. All other obstacles are NOLI_BODY_SOLID.
-NoliBodyKind noli_body_kind(const NoliBodyDef* body);
+typedef struct NoliBodyKind {
+  const char* key;  // of a body in scenes; NULL: the kind of those without such a key
+  const char* what; // a body of this kind is ..., in messages
+  const char* cell; // one of its elements, and all of them
+  const char* cells_name;
+  const char* part; // of a mesh without such cells that gives it some (noli/mesh.h); NULL: none
+  bool fills;       // elements fill a body: their materials may have histories and fibres
+  bool encloses;    // its surface can have an inside
+  bool planar;      // its outline in a plane collides
+  bool own_tri;     // its own triangles, segments or points collide
+  bool own_edge;
+  bool own_point;
+  bool (*is)(const NoliBodyDef* body);
+  NoliBodyCells (*cells)(const NoliMesh* mesh);
+} NoliBodyKind;
 
-NoliBodyCells noli_body_cells(NoliBodyKind kind, const NoliMesh* mesh);
+extern const NoliBodyKind noli_body_solid;        // tetrahedra
+extern const NoliBodyKind noli_body_plane_strain; // triangles in a plane
+extern const NoliBodyKind noli_body_shell;        // triangles in space
+extern const NoliBodyKind noli_body_rod;          // segments
+extern const NoliBodyKind noli_body_points;       // free particles
+
+// All kinds, by index from 0; NULL behind the last one.
+const NoliBodyKind* noli_body_kind_at(int32_t index);
+
+// The kind of a deformable body. An obstacle in plane strain is noli_body_plane_strain, because it
+// collides with its outline. All other obstacles are noli_body_solid.
+const NoliBodyKind* noli_body_kind(const NoliBodyDef* body);
+
+// The cells of its mesh that are the elements of a body.
+NoliBodyCells noli_body_elements(const NoliBodyDef* body);
 
 // The mean of the vertices of a cell at rest.
 void noli_body_cell_centre(const NoliBodyCells* cells, const NoliMesh* mesh, int32_t cell,

@@ -123,15 +123,33 @@ void noli_spring_def_init(NoliSpringDef* def, size_t size) {
   X(ties, NoliTieDef, tie)                                                                         \
   X(springs, NoliSpringDef, spring)
 
-void noli_definition_free(NoliContext* context, NoliSimDef** owner) {
-  NoliSimDef* def = *owner;
-  if (def == NULL) {
+// A definition with the lists that it owns, which `def` only shows. A definition for a program with
+// other headers may be longer: it ends the struct.
+typedef struct Made {
+#define OWN_LIST(list, type, item) void* list;
+  LISTS(OWN_LIST)
+#undef OWN_LIST
+  NoliSimDef def;
+} Made;
+
+static NoliStatus make(NoliContext* context, size_t size, Made** made) {
+  *made = noli_calloc(context, 1, offsetof(Made, def) + size);
+  return *made != NULL ? NOLI_OK : noli_fail(context, NOLI_ERROR_MEMORY, "out of memory");
+}
+
+static void discard(NoliContext* context, Made* made) {
+  if (made == NULL) {
     return;
   }
-#define FREE_LIST(list, type, item) noli_free(context, (void*)(uintptr_t)def->list);
+#define FREE_LIST(list, type, item) noli_free(context, made->list);
   LISTS(FREE_LIST)
 #undef FREE_LIST
-  noli_free(context, def);
+  noli_free(context, made);
+}
+
+void noli_definition_free(NoliContext* context, NoliSimDef** owner) {
+  char* def = (char*)*owner;
+  discard(context, def != NULL ? (Made*)(void*)(def - offsetof(Made, def)) : NULL);
   *owner = NULL;
 }
 
@@ -147,7 +165,9 @@ static void fill_body_choices(NoliBodyDef* body) {
 }
 
 // Replaces names that are NULL by their defaults.
-static void fill_choices(NoliSimDef* def) {
+static void fill_choices(Made* made) {
+  NoliSimDef* def = &made->def;
+  NoliBodyDef* bodies = made->bodies;
   const NoliSimDef sim = noli_default_sim_def();
   use(&def->integrator, sim.integrator);
   use(&def->contact_model, sim.contact_model);
@@ -157,7 +177,7 @@ static void fill_choices(NoliSimDef* def) {
   use(&def->implicit_newton.linear, sim.implicit_newton.linear);
   use(&def->audit, sim.audit);
   for (int32_t b = 0; b < def->n_bodies; b++) {
-    fill_body_choices((NoliBodyDef*)(uintptr_t)&def->bodies[b]);
+    fill_body_choices(&bodies[b]);
   }
 }
 
@@ -231,35 +251,31 @@ done:
 
 NoliStatus noli_definition_take(NoliContext* context, const NoliSimDef* given, NoliSimDef** own) {
   NoliStatus status = NOLI_OK;
-  NoliSimDef* made = NULL;
-  void* items = NULL;
+  Made* made = NULL;
   *own = NULL;
-  NOLI_NEW_ZERO(context, made, 1);
-  NoliSimDef def = noli_default_sim_def();
-  NOLI_TRY(noli_sized_take(context, "the simulation definition", "noli_default_sim_def", given,
-                           &def, sizeof def));
-  *made = def;
-#define CLEAR_LIST(list, type, item) made->list = NULL;
-  LISTS(CLEAR_LIST)
-#undef CLEAR_LIST
+  NOLI_TRY(make(context, sizeof made->def, &made));
+  NoliSimDef* def = &made->def;
+  *def = noli_default_sim_def();
+  NOLI_TRY(noli_sized_take(context, "the simulation definition", "noli_default_sim_def", given, def,
+                           sizeof *def));
 #define TAKE_LIST(list, type, item)                                                                \
   {                                                                                                \
     const type defaults = noli_default_##item##_def();                                             \
-    NOLI_TRY(noli_sized_take_list(context, #list, "noli_default_" #item "_def", def.list,          \
-                                  def.n_##list, &defaults, sizeof defaults, &items));              \
-    made->list = items;                                                                            \
+    NOLI_TRY(noli_sized_take_list(context, #list, "noli_default_" #item "_def", def->list,         \
+                                  def->n_##list, &defaults, sizeof defaults, &made->list));        \
+    def->list = made->list;                                                                        \
   }
   LISTS(TAKE_LIST)
 #undef TAKE_LIST
   fill_choices(made);
-  for (int32_t i = 0; i < made->n_pairs; i++) {
-    NoliPairDef* pair = (NoliPairDef*)(uintptr_t)&made->pairs[i];
-    NOLI_TRY(noli_definition_name_pair(context, made, pair));
+  NoliPairDef* pairs = made->pairs;
+  for (int32_t i = 0; i < def->n_pairs; i++) {
+    NOLI_TRY(noli_definition_name_pair(context, def, &pairs[i]));
   }
-  *own = made;
+  *own = def;
   made = NULL;
 done:
-  noli_definition_free(context, &made);
+  discard(context, made);
   return status;
 }
 
@@ -271,32 +287,23 @@ bool noli_definition_fits(const NoliDefSizes* sizes) {
 NoliStatus noli_definition_give(NoliContext* context, const NoliSimDef* own,
                                 const NoliDefSizes* sizes, NoliSimDef** given) {
   NoliStatus status = NOLI_OK;
-  NoliSimDef* made = NULL;
+  Made* made = NULL;
   NoliDefSizes used = noli_def_sizes();
   *given = NULL;
   memcpy(&used, sizes, sizes->size < sizeof used ? sizes->size : sizeof used);
-  // allocate the larger size, so that it can be freed like a definition of this library
-  size_t room = used.sim > sizeof *own ? used.sim : sizeof *own;
   NoliSimDef lists = *own;
-#define CLEAR_LIST(list, type, item) lists.list = NULL;
-  LISTS(CLEAR_LIST)
-#undef CLEAR_LIST
-  made = noli_calloc(context, 1, room);
-  NOLI_CHECK(context, made != NULL, NOLI_ERROR_MEMORY, "out of memory");
+  NOLI_TRY(make(context, used.sim > sizeof *own ? used.sim : sizeof *own, &made));
 #define GIVE_LIST(list, type, item)                                                                \
-  {                                                                                                \
-    const void* items = NULL;                                                                      \
-    NOLI_TRY(noli_sized_give_list(context, own->list, own->n_##list, sizeof *own->list, used.item, \
-                                  &items));                                                        \
-    lists.list = made->list = items;                                                               \
-  }
+  NOLI_TRY(noli_sized_give_list(context, own->list, own->n_##list, sizeof *own->list, used.item,   \
+                                &made->list));                                                     \
+  lists.list = made->list;
   LISTS(GIVE_LIST)
 #undef GIVE_LIST
-  noli_sized_default(made, used.sim, &lists, sizeof lists);
-  *given = made;
+  noli_sized_default(&made->def, used.sim, &lists, sizeof lists);
+  *given = &made->def;
   made = NULL;
 done:
-  noli_definition_free(context, &made);
+  discard(context, made);
   return status;
 }
 

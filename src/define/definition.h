@@ -40,7 +40,7 @@ NOLI_WARN_UNUSED NoliStatus noli_definition_give(NoliContext* context, const Nol
 bool noli_definition_fits(const NoliDefSizes* sizes);
 
 // Releases one of either. NULL is harmless.
-void noli_definition_free(NoliContext* context, NoliSimDef** def);
+void noli_definition_free(NoliContext* context, NoliSimDef** owner);
 
 // NOLI_ERROR_ARGUMENT or NOLI_ERROR_TOO_LARGE with a message that names the body, list item or
 // number at fault.

@@ -238,8 +238,8 @@ static NoliStatus check_thin(NoliContext* context, const char* name, const NoliB
   if (radius == 0.0) {
     return NOLI_OK;
   }
-  bool rod = body->rod.radius != 0.0;
-  const char* kind = rod ? "a rod" : "made of points";
+  const NoliBodyKind* kind = body->rod.radius != 0.0 ? &noli_body_rod : &noli_body_points;
+  bool rod = kind == &noli_body_rod;
   NOLI_TRY(check_section(context, name, &body->rod));
 
   // kind and mesh
@@ -248,25 +248,25 @@ static NoliStatus check_thin(NoliContext* context, const char* name, const NoliB
                  (body->rod.radius == 0.0 || body->point.radius == 0.0),
              NOLI_ERROR_ARGUMENT,
              "body \"%s\" is %s; it cannot be an obstacle, in plane strain, a shell, %s as well",
-             name, kind, rod ? "or points" : "or a rod");
+             name, kind->what, rod ? "or points" : "or a rod");
   NOLI_CHECK(context,
              mesh->n_tet == 0 && mesh->n_tri == 0 && (rod ? mesh->n_edge > 0 : mesh->n_edge == 0) &&
                  (rod ? mesh->n_point == 0 : mesh->n_point > 0),
              NOLI_ERROR_ARGUMENT, "body \"%s\" is %s: it needs a mesh of %s, without other cells",
-             name, kind, rod ? "segments" : "points");
+             name, kind->what, kind->cells_name);
   NOLI_CHECK(context, body->order <= 1 && noli_proxy_kind(&body->proxy) == NOLI_PROXY_AUTOMATIC,
              NOLI_ERROR_ARGUMENT,
              "body \"%s\" is %s: its elements are linear and it collides with its own cells; leave "
              "out \"order\" and \"proxy\"",
-             name, kind);
+             name, kind->what);
 done:
   return status;
 }
 
 static NoliStatus check_parts(NoliContext* context, const char* name, const NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
-  bool shell = noli_body_kind(body) == NOLI_BODY_SHELL;
-  int32_t n_element = noli_body_cells(noli_body_kind(body), body->mesh).n;
+  bool shell = noli_body_kind(body) == &noli_body_shell;
+  int32_t n_element = noli_body_elements(body).n;
   NOLI_CHECK(context, body->n_parts == 0 || body->parts != NULL, NOLI_ERROR_ARGUMENT,
              "body \"%s\": its parts are missing", name);
   NOLI_CHECK(context, body->n_parts == 0 || !body->obstacle, NOLI_ERROR_ARGUMENT,
@@ -333,7 +333,7 @@ NoliStatus noli_definition_check_bodies(NoliContext* context, const NoliSimDef* 
     NOLI_TRY(check_thin(context, name, body));
     NOLI_CHECK(context,
                body->obstacle || body->mesh->n_tet > 0 || body->plane_strain != 0.0 ||
-                   noli_body_kind(body) != NOLI_BODY_SOLID,
+                   noli_body_kind(body) != &noli_body_solid,
                NOLI_ERROR_ARGUMENT,
                "body \"%s\" has no tetrahedra: make it an obstacle, give it a volume mesh, make it "
                "a shell or a rod, or give it a thickness in plane strain if it lies in a plane",
@@ -347,9 +347,8 @@ NoliStatus noli_definition_check_bodies(NoliContext* context, const NoliSimDef* 
     if (!body->obstacle) {
       NOLI_TRY(check_material(context, name, &body->material));
     }
-    NOLI_TRY(noli_fields_check(context, name, body, NULL,
-                               noli_body_cells(noli_body_kind(body), body->mesh).n, &body->material,
-                               &body->fields));
+    NOLI_TRY(noli_fields_check(context, name, body, NULL, noli_body_elements(body).n,
+                               &body->material, &body->fields));
     NOLI_TRY(check_parts(context, name, body));
     n_vert += body->mesh->n_vert;
   }

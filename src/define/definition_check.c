@@ -155,12 +155,12 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
                "body \"%s\" has a contact offset: the contact model \"%s\" acts on the surfaces "
                "themselves, \"ipc\" supports offsets",
                def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)", def->contact_model);
-    NoliBodyKind kind = noli_body_kind(&def->bodies[b]);
-    NOLI_CHECK(context, kind != NOLI_BODY_ROD && kind != NOLI_BODY_POINTS, NOLI_ERROR_ARGUMENT,
+    const NoliBodyKind* kind = noli_body_kind(&def->bodies[b]);
+    NOLI_CHECK(context, kind->encloses, NOLI_ERROR_ARGUMENT,
                "body \"%s\" is %s and has no inside: the contact model \"%s\" needs "
                "closed surfaces, \"ipc\" does not",
-               def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)",
-               kind == NOLI_BODY_POINTS ? "made of points" : "a rod", def->contact_model);
+               def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)", kind->what,
+               def->contact_model);
   }
 
   // parameters

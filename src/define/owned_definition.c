@@ -37,6 +37,15 @@ done:
     (list) = copy_;                                                                                \
   } while (0)
 
+// The same for a list of the definition, which its owner may change then.
+#define OWN_LIST(list, spare)                                                                      \
+  do {                                                                                             \
+    void* copy_;                                                                                   \
+    NOLI_TRY(                                                                                      \
+        copy_items(context, owner, def->list, def->n_##list, (spare), sizeof *def->list, &copy_)); \
+    def->list = owner->list = copy_;                                                               \
+  } while (0)
+
 #define OWN_TEXT(text) OWN(text, (text) != NULL ? (int64_t)strlen(text) + 1 : 0)
 
 static NoliStatus own_mesh(NoliContext* context, NoliOwnedDefinition* owner,
@@ -102,11 +111,12 @@ static NoliStatus own_body(NoliContext* context, NoliOwnedDefinition* owner, Nol
   OWN(body->proxy.place, 3 * n_carried);
   OWN_TEXT(body->shell.bending_law);
   NOLI_TRY(own_material(context, owner, &body->material));
-  NOLI_TRY(own_fields(context, owner, noli_body_cells(noli_body_kind(body), body->mesh).n,
-                      &body->fields));
-  OWN(body->parts, body->n_parts);
+  NOLI_TRY(own_fields(context, owner, noli_body_elements(body).n, &body->fields));
+  void* parts;
+  NOLI_TRY(copy_items(context, owner, body->parts, body->n_parts, 0, sizeof *body->parts, &parts));
+  body->parts = parts;
   for (int32_t k = 0; k < body->n_parts; k++) {
-    NoliPartDef* part = (NoliPartDef*)(uintptr_t)&body->parts[k];
+    NoliPartDef* part = (NoliPartDef*)parts + k;
     OWN(part->element, part->n_element);
     NOLI_TRY(own_material(context, owner, &part->material));
     NOLI_TRY(own_fields(context, owner, part->n_element, &part->fields));
@@ -145,17 +155,17 @@ done:
 static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
   NoliStatus status = NOLI_OK;
   NoliSimDef* def = owner->def;
-  NoliHalfSpaceDef* half_space = (NoliHalfSpaceDef*)(uintptr_t)def->half_spaces;
+  NoliHalfSpaceDef* half_space = owner->half_spaces;
   for (int32_t i = 0; i < def->n_half_spaces; i++) {
     NOLI_TRY(own_name(context, owner, "half_space", def->n_bodies + i, &half_space[i].name));
   }
-  NoliMotionDef* motion = (NoliMotionDef*)(uintptr_t)def->motions;
+  NoliMotionDef* motion = owner->motions;
   for (int32_t i = 0; i < def->n_motions; i++) {
     NOLI_TRY(own_name(context, owner, "motion", i, &motion[i].name));
     OWN_TEXT(motion[i].where);
     OWN(motion[i].node, motion[i].n_node);
   }
-  NoliForceDef* force = (NoliForceDef*)(uintptr_t)def->forces;
+  NoliForceDef* force = owner->forces;
   for (int32_t i = 0; i < def->n_forces; i++) {
     NOLI_TRY(own_name(context, owner, "force", i, &force[i].name));
     OWN_TEXT(force[i].kind);
@@ -163,7 +173,7 @@ static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
     OWN(force[i].node, force[i].n_node);
     OWN(force[i].face, 3 * (int64_t)force[i].n_face);
   }
-  NoliPairDef* pair = (NoliPairDef*)(uintptr_t)def->pairs;
+  NoliPairDef* pair = owner->pairs;
   const char *place = NULL, *copied = NULL; // one entry of a scene makes many consecutive pairs
   for (int32_t i = 0; i < def->n_pairs; i++) {
     bool again = pair[i].where == place;
@@ -175,19 +185,19 @@ static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
       copied = pair[i].where;
     }
   }
-  NoliVolumeDef* volume = (NoliVolumeDef*)(uintptr_t)def->volumes;
+  NoliVolumeDef* volume = owner->volumes;
   for (int32_t i = 0; i < def->n_volumes; i++) {
     OWN_TEXT(volume[i].region);
     OWN_TEXT(volume[i].model);
     OWN_TEXT(volume[i].where);
     OWN(volume[i].tri, 3 * (int64_t)volume[i].n_tri);
   }
-  NoliTieDef* tie = (NoliTieDef*)(uintptr_t)def->ties;
+  NoliTieDef* tie = owner->ties;
   for (int32_t i = 0; i < def->n_ties; i++) {
     OWN(tie[i].node, tie[i].n_node);
     OWN_TEXT(tie[i].where);
   }
-  NoliSpringDef* spring = (NoliSpringDef*)(uintptr_t)def->springs;
+  NoliSpringDef* spring = owner->springs;
   for (int32_t i = 0; i < def->n_springs; i++) {
     NOLI_TRY(own_name(context, owner, "spring", i, &spring[i].name));
     OWN(spring[i].node, spring[i].n_node);
@@ -201,27 +211,26 @@ done:
 NoliStatus noli_owned_definition_copy(NoliContext* context, const NoliSimDef* from,
                                       NoliOwnedDefinition* owner) {
   NoliStatus status = NOLI_OK;
-  void* bodies;
+  void* copy;
   *owner = (NoliOwnedDefinition){0};
-  OWN(from, 1);
-  NoliSimDef* def = owner->def = (NoliSimDef*)(uintptr_t)from;
+  NOLI_TRY(copy_items(context, owner, from, 1, 0, sizeof *from, &copy));
+  NoliSimDef* def = owner->def = copy;
 
   // the lists
-  NOLI_TRY(copy_items(context, owner, def->bodies, def->n_bodies, 1, sizeof *def->bodies, &bodies));
-  def->bodies = bodies;
-  OWN(def->half_spaces, def->n_half_spaces);
-  OWN(def->motions, def->n_motions);
-  OWN(def->forces, def->n_forces);
-  OWN(def->pairs, def->n_pairs);
-  OWN(def->volumes, def->n_volumes);
-  OWN(def->ties, def->n_ties);
-  OWN(def->springs, def->n_springs);
+  OWN_LIST(bodies, 1);
+  OWN_LIST(half_spaces, 0);
+  OWN_LIST(motions, 0);
+  OWN_LIST(forces, 0);
+  OWN_LIST(pairs, 0);
+  OWN_LIST(volumes, 0);
+  OWN_LIST(ties, 0);
+  OWN_LIST(springs, 0);
 
   // their data
   NOLI_TRY(own_texts(context, owner));
   NOLI_TRY(own_items(context, owner));
   for (int32_t b = 0; b < def->n_bodies; b++) {
-    NoliBodyDef* body = (NoliBodyDef*)bodies + b;
+    NoliBodyDef* body = &owner->bodies[b];
     NOLI_TRY(own_body(context, owner, body));
     if (!def->borrow_meshes) {
       NOLI_TRY(own_meshes(context, owner, body));
@@ -239,10 +248,10 @@ NoliStatus noli_owned_definition_set_body(NoliContext* context, NoliOwnedDefinit
                                           const NoliBodyDef* body, int32_t index) {
   NoliStatus status = NOLI_OK;
   NoliSimDef* def = owner->def;
-  NoliBodyDef* bodies = (NoliBodyDef*)(uintptr_t)def->bodies;
-  bodies[index] = *body;
-  NOLI_TRY(own_body(context, owner, &bodies[index]));
-  NOLI_TRY(own_meshes(context, owner, &bodies[index]));
+  NoliBodyDef* own = &owner->bodies[index];
+  *own = *body;
+  NOLI_TRY(own_body(context, owner, own));
+  NOLI_TRY(own_meshes(context, owner, own));
   def->n_bodies = index < def->n_bodies ? def->n_bodies : index + 1;
 done:
   return status;
@@ -253,8 +262,7 @@ NoliStatus noli_owned_definition_settle_proxy(NoliContext* context, NoliOwnedDef
   NoliStatus status = NOLI_OK;
   NoliProxyPlaces made;
   NOLI_TRY(noli_array_reserve(context, &owner->memory, owner->memory.count + 2));
-  NOLI_TRY(
-      noli_body_proxy_settle(context, (NoliBodyDef*)(uintptr_t)&owner->def->bodies[body], &made));
+  NOLI_TRY(noli_body_proxy_settle(context, &owner->bodies[body], &made));
   owner->memory.data[owner->memory.count++] = made.carrier;
   owner->memory.data[owner->memory.count++] = made.place;
 done:
@@ -266,13 +274,12 @@ NoliStatus noli_owned_definition_set_pair(NoliContext* context, NoliOwnedDefinit
   NoliStatus status = NOLI_OK;
   NoliSimDef* def = owner->def;
   const NoliPairDef* old = noli_definition_find_pair(def, pair->a, pair->b);
+  int64_t index = old != NULL ? old - def->pairs : def->n_pairs;
   if (old == NULL) {
-    void* pairs;
-    NOLI_TRY(copy_items(context, owner, def->pairs, def->n_pairs, 1, sizeof *def->pairs, &pairs));
-    def->pairs = pairs;
-    old = &def->pairs[def->n_pairs++];
+    OWN_LIST(pairs, 1);
+    def->n_pairs++;
   }
-  NoliPairDef* kept = (NoliPairDef*)(uintptr_t)old;
+  NoliPairDef* kept = &owner->pairs[index];
   *kept = *pair;
   kept->where = NULL; // it says what the host says now
 done:
@@ -289,5 +296,5 @@ void noli_owned_definition_free(NoliContext* context, NoliOwnedDefinition* owner
     noli_free(context, owner->memory.data[i]);
   }
   noli_array_free(context, &owner->memory);
-  owner->def = NULL;
+  *owner = (NoliOwnedDefinition){0};
 }

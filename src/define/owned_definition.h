@@ -7,6 +7,17 @@
 
 typedef struct NoliOwnedDefinition {
   NoliSimDef* def; // NULL: none
+
+  // the lists of `def`, which may be changed
+  NoliBodyDef* bodies;
+  NoliHalfSpaceDef* half_spaces;
+  NoliMotionDef* motions;
+  NoliForceDef* forces;
+  NoliPairDef* pairs;
+  NoliVolumeDef* volumes;
+  NoliTieDef* ties;
+  NoliSpringDef* springs;
+
   NOLI_ARRAY(void*) memory;
 } NoliOwnedDefinition;
 

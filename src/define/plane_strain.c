@@ -93,13 +93,12 @@ static NoliStatus check_rest(NoliContext* context, const NoliSimDef* def) {
   }
 
   for (int32_t b = 0; b < def->n_bodies; b++) {
-    NoliBodyKind kind = noli_body_kind(&def->bodies[b]);
+    const NoliBodyKind* kind = noli_body_kind(&def->bodies[b]);
     NOLI_CHECK(
-        context, kind != NOLI_BODY_ROD && kind != NOLI_BODY_POINTS, NOLI_ERROR_ARGUMENT,
+        context, kind->encloses, NOLI_ERROR_ARGUMENT,
         "body \"%s\" is %s, which moves in space and does not collide with bodies in plane strain: "
         "make it a thin strip of triangles in plane strain, or an obstacle of segments",
-        def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)",
-        kind == NOLI_BODY_ROD ? "a rod" : "made of points");
+        def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)", kind->what);
   }
 
   // half-spaces and volumes

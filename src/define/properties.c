@@ -44,7 +44,7 @@ NoliMaterialDef noli_material_of_element(const NoliMaterialDef* material,
 
 static NoliStatus fail_value(NoliContext* context, const char* name, const NoliBodyDef* body,
                              int32_t element, const NoliProperty* property, double value) {
-  NoliBodyCells cells = noli_body_cells(noli_body_kind(body), body->mesh);
+  NoliBodyCells cells = noli_body_elements(body);
   double at[3];
   char range[80];
   const NoliNumber* limits = noli_property_limits(property);
@@ -66,7 +66,7 @@ static NoliStatus check_fibre(NoliContext* context, const char* name, const Noli
   NoliStatus status = NOLI_OK;
   double at[3];
   if (fibre[3] != 0.0) {
-    NoliBodyCells cells = noli_body_cells(noli_body_kind(body), body->mesh);
+    NoliBodyCells cells = noli_body_elements(body);
     noli_body_cell_centre(&cells, body->mesh, t, at);
     NOLI_CHECK(context, fibre[3] >= 0.0 && fibre[3] <= NOLI_MATERIAL_MAX, NOLI_ERROR_ARGUMENT,
                "body \"%s\", element %d at (%g, %g, %g): k1 of fibres must be in [0, %g], got %g",
@@ -85,8 +85,7 @@ done:
 }
 
 static bool is_solid(const NoliBodyDef* body) {
-  NoliBodyKind kind = noli_body_kind(body);
-  return kind == NOLI_BODY_SOLID || kind == NOLI_BODY_PLANE_STRAIN;
+  return noli_body_kind(body)->fills;
 }
 
 static NoliStatus check_fibres(NoliContext* context, const char* name, const NoliBodyDef* body,

@@ -224,7 +224,7 @@ static double weight_of_start(const NoliStageRule* rule) {
 static void multiply_mass(const NoliChains* self, const double* z, double* y) {
   const NoliProblem* problem = &self->sim->model->problem;
   for (int64_t j = 0; j < size_of(self); j++) {
-    y[j] = j / 3 < problem->n_node ? problem->mass[j / 3] * z[j] : 0.0;
+    y[j] = j / 3 < problem->n_node ? problem->inertia.mass[j / 3] * z[j] : 0.0;
   }
   noli_problem_multiply_mass(problem, z, self->sim->own_stage->n_threads, y);
 }
@@ -238,7 +238,7 @@ static NoliStatus divide_by_mass(const NoliChains* self, const NoliTapePart* par
     return noli_tied_mass_divide(self->sim->own_stage, part->stage[0].axes, z);
   }
   for (int64_t j = 0; j < size_of(self); j++) {
-    z[j] = y[j] / problem->mass[j / 3];
+    z[j] = y[j] / problem->inertia.mass[j / 3];
   }
   noli_problem_divide_by_mass(problem, y, self->sim->own_stage->n_threads, z);
   return NOLI_OK;
@@ -355,7 +355,7 @@ done:
 
 static const double* start_acceleration(NoliChains* self, const NoliTapePart* part) {
   for (int64_t j = 0; j < size_of(self); j++) {
-    self->acceleration[j] = part->force[j] / self->sim->model->problem.mass[j / 3];
+    self->acceleration[j] = part->force[j] / self->sim->model->problem.inertia.mass[j / 3];
   }
   return self->acceleration;
 }

@@ -42,12 +42,12 @@ typedef struct NoliChains {
 // All zero. Fails with NOLI_ERROR_MEMORY; must be released then, too.
 NOLI_WARN_UNUSED NoliStatus noli_chains_create(NoliSim* sim, const NoliParameters* parameters,
                                                int32_t n, NoliChains* chains);
-void noli_chains_free(NoliChains* chains);
+void noli_chains_free(NoliChains* self);
 
 // Derivatives by followers at x, positions or velocities, become such by nodes, and by ties;
 // forward of the changes of a chain.
-void noli_chains_act_on_nodes(const NoliChains* chains, int32_t index, const double* x, double* d);
-void noli_chains_follow(const NoliChains* chains, int32_t index, const double* x, double* u);
+void noli_chains_act_on_nodes(const NoliChains* self, int32_t index, const double* x, double* d);
+void noli_chains_follow(const NoliChains* self, int32_t index, const double* x, double* u);
 
 // From derivatives by the state after a part to those by the state before it; those by inputs grow.
 NOLI_WARN_UNUSED NoliStatus noli_chains_pull(NoliChains* chains, int32_t index,

@@ -141,7 +141,7 @@ static void use_state(Gradient* g, const NoliState* state) {
   // copies between states of one simulation do not fail
   NoliStatus status = noli_state_copy(g->context, state, &g->sim->state);
   (void)status;
-  g->sim->end.stage = NULL;
+  g->sim->energy.end.stage = NULL;
   noli_sim_end_histories(g->sim);
   noli_sim_outdate(g->sim);
 }
@@ -369,7 +369,7 @@ static NoliStatus forward(Gradient* g) {
       }
       g->report.at_yield += noli_history_links_switches(g->sim, &g->tape.part.data[p]);
     }
-    g->sim->end.stage = NULL; // the stage was used
+    g->sim->energy.end.stage = NULL; // the stage was used
     noli_sim_end_histories(g->sim);
     NOLI_TRY(push_objectives(g, step + 1));
   }
@@ -437,8 +437,7 @@ done:
 
 static NoliStatus check(Gradient* g) {
   NoliStatus status = NOLI_OK;
-  const char* defect = noli_sensitivity_defect(g->sim, noli_parameters_wanted(g->parameters));
-  NOLI_CHECK(g->context, defect == NULL, NOLI_ERROR_ARGUMENT, "derivatives: %s", defect);
+  NOLI_TRY(noli_sensitivity_require(g->sim, noli_parameters_wanted(g->parameters)));
   for (int32_t i = 0; i < g->n_objectives; i++) {
     NOLI_CHECK(g->context, g->objective[i].evaluate != NULL, NOLI_ERROR_ARGUMENT,
                "derivatives: objective %d has no function", (int)i);
@@ -467,7 +466,7 @@ static NoliStatus find_gradient(NoliSim* sim, const NoliParameters* parameters,
                 .value = value,
                 .gradient = gradient};
   noli_tape_init(&g.tape, sim->context, def->tolerance > 0.0 ? def->tolerance : 1e-10);
-  NOLI_CHECK(sim->context, !sim->model->problem.in_parts, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(sim->context, !sim->model->problem.ranks.in_parts, NOLI_ERROR_ARGUMENT,
              "derivatives on several ranks: set NoliSimDef.whole_elements");
   memset(value, 0, (size_t)n_objectives * sizeof *value);
   if (gradient != NULL) {

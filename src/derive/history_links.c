@@ -100,13 +100,15 @@ static NoliStatus link_start(NoliSim* sim, Direction direction, const NoliHistor
       block->type->start_history(block, problem->X, rest);
       if (direction == PUSH) {
         if (d->rest != NULL) {
-          block->type->push_rest_frame(block, problem->X, d->rest, by_rest);
+          noli_derivatives_of(block)->rest_frame_tangent(block, problem->X, d->rest, by_rest);
         }
-        block->type->push_frame(block, rest, sim->model->x0, d->x, by_rest, state);
+        noli_derivatives_of(block)->frame_tangent(block, rest, sim->model->x0, d->x, by_rest,
+                                                  state);
       } else {
-        block->type->pull_frame(block, rest, sim->model->x0, state, d->x, by_rest);
+        noli_derivatives_of(block)->frame_adjoint(block, rest, sim->model->x0, state, d->x,
+                                                  by_rest);
         if (d->rest != NULL) {
-          block->type->pull_rest_frame(block, problem->X, by_rest, d->rest);
+          noli_derivatives_of(block)->rest_frame_adjoint(block, problem->X, by_rest, d->rest);
         }
       }
     }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "derive/tape.h"
-#include "fem/history_slopes.h"
+#include "fem/derivatives/history_derivatives.h"
 
 // Changes, or derivatives by them.
 typedef struct NoliHistoryDerivatives {

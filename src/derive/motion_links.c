@@ -1,6 +1,7 @@
 #include "derive/motion_links.h"
 
 #include "derive/section_slopes.h"
+#include "fem/derivatives/block_derivatives.h"
 #include "solve/stage.h"
 #include "step/conditions.h"
 
@@ -311,7 +312,7 @@ static void pull_sections(const NoliMotionLinks* targets, const NoliSim* sim,
       }
     }
     if (block->n_angle > 0 && rest != NULL) {
-      block->type->pull_rest_frame(block, problem->X, frame, rest);
+      noli_derivatives_of(block)->rest_frame_adjoint(block, problem->X, frame, rest);
     }
     first += block->n_history;
   }
@@ -327,7 +328,7 @@ static void push_sections(const NoliMotionLinks* targets, const NoliSim* sim,
     double *frame = targets->rest_frame + first, *rest = change->value[NOLI_INPUT_REST];
     memset(frame, 0, sizeof *frame * (size_t)block->n_history);
     if (block->n_angle > 0 && rest != NULL) {
-      block->type->push_rest_frame(block, problem->X, rest, frame);
+      noli_derivatives_of(block)->rest_frame_tangent(block, problem->X, rest, frame);
     }
     for (int32_t s = 0; s < block->n_angle; s++) {
       Turned turned = turned_of(targets, part, which, block, first, s);

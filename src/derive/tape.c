@@ -65,12 +65,12 @@ static NoliStatus begin_part(void* watcher, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliTape* tape = watcher;
   drop_open(tape);
-  NoliTapePart part = {.rule = sim->rule,
+  NoliTapePart part = {.rule = sim->attempt.rule,
                        .h = noli_sim_step_length(sim),
                        .t1 = noli_sim_step_end(sim),
-                       .past_known = sim->past_known,
-                       .damping_ahead = sim->damping_ahead,
-                       .n_stages = sim->rule->n_stages};
+                       .past_known = sim->attempt.past_known,
+                       .damping_ahead = sim->vectors.damping_ahead,
+                       .n_stages = sim->attempt.rule->n_stages};
   NOLI_TRY(noli_state_create(tape->context, &sim->state.sizes, &part.start));
   status = noli_state_copy(tape->context, &sim->state, &part.start);
   status = status == NOLI_OK ? noli_array_reserve(tape->context, &tape->part, tape->part.count + 1)
@@ -89,16 +89,16 @@ static NoliStatus begin_stage(void* watcher, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliTape* tape = watcher;
   const NoliStage* stage = sim->stage;
-  NoliTapeStage* to = &last_part(tape)->stage[stage->index];
+  NoliTapeStage* to = &last_part(tape)->stage[stage->step.index];
   to->time = stage->time;
   to->time.x_tilde = to->time.x_hat = NULL;
-  double end = sim->rule->stage[stage->index].end;
+  double end = sim->attempt.rule->stage[stage->step.index].end;
   to->t = end < 1.0 ? *sim->state.time + end * noli_sim_step_length(sim) : noli_sim_step_end(sim);
   NOLI_TRY(copy_vector(sim, tape->context, stage->time.x_tilde, &to->time.x_tilde));
   NOLI_TRY(copy_vector(sim, tape->context, stage->time.x_hat, &to->time.x_hat));
-  if (stage->index == 0 && noli_integrator_needs_force(sim->rule)) {
-    NOLI_TRY(copy_vector(sim, tape->context, sim->force_start, &last_part(tape)->force));
-    NOLI_TRY(copy_vector(sim, tape->context, sim->v_start, &last_part(tape)->velocity));
+  if (stage->step.index == 0 && noli_integrator_needs_force(sim->attempt.rule)) {
+    NOLI_TRY(copy_vector(sim, tape->context, sim->vectors.force_start, &last_part(tape)->force));
+    NOLI_TRY(copy_vector(sim, tape->context, sim->vectors.v_start, &last_part(tape)->velocity));
   }
   NOLI_NEW_ZERO(tape->context, to->axes, sim->model->problem.n_vert);
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
@@ -111,7 +111,7 @@ done:
 static NoliStatus end_solve(void* watcher, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliTape* tape = watcher;
-  NoliTapeStage* to = &last_part(tape)->stage[sim->stage->index];
+  NoliTapeStage* to = &last_part(tape)->stage[sim->stage->step.index];
   NOLI_TRY(noli_sensitivity_polish(tape->sensitivity, tape->tolerance));
   NOLI_TRY(noli_array_reserve(tape->context, &to->solve, to->solve.count + 1));
   NOLI_TRY(copy_vector(sim, tape->context, sim->stage->here->x, &to->solve.data[to->solve.count]));
@@ -123,7 +123,7 @@ done:
 // Whether prescribed nodes are where they should be, or where they were, if the step is solved with
 // them held: then they move with the start of the step, as they do with a motion.
 static bool has_arrived(const NoliSim* sim) {
-  const double* place = sim->holds_motion ? sim->state.x : sim->prescribed_target;
+  const double* place = sim->attempt.holds_motion ? sim->state.x : sim->targets.x;
   const NoliPrescribed* prescribed = &sim->stage->prescribed;
   double allowed = 1e-12 * sim->model->problem.size.d;
   for (int32_t i = 0; i < prescribed->n; i++) {
@@ -142,7 +142,7 @@ static NoliStatus end_part(void* watcher, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliTape* tape = watcher;
   long long step = (long long)*sim->state.step + 1;
-  NOLI_CHECK(sim->context, !sim->damped, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(sim->context, !sim->attempt.damped, NOLI_ERROR_ARGUMENT,
              "derivatives: backward_euler has taken over step %lld, which gained energy: choose "
              "\"backward_euler\" or a smaller time step",
              step);
@@ -153,7 +153,7 @@ static NoliStatus end_part(void* watcher, NoliSim* sim) {
              "derivatives: contact has stopped a prescribed motion in step %lld, where its end "
              "depends on the iterations: move less far, or against something softer",
              step);
-  last_part(tape)->held = sim->holds_motion;
+  last_part(tape)->held = sim->attempt.holds_motion;
   tape->open = false;
 done:
   return status;
@@ -161,11 +161,11 @@ done:
 
 void noli_tape_attach(NoliTape* tape, NoliSim* sim) {
   static const NoliStepWatch watch = {begin_part, begin_stage, end_solve, end_part};
-  sim->watch = &watch;
-  sim->watcher = tape;
+  sim->observer.watch = &watch;
+  sim->observer.watcher = tape;
 }
 
 void noli_tape_detach(NoliSim* sim) {
-  sim->watch = &noli_step_unwatched;
-  sim->watcher = NULL;
+  sim->observer.watch = &noli_step_unwatched;
+  sim->observer.watcher = NULL;
 }

@@ -222,7 +222,7 @@ NoliStatus noli_design_create(NoliSim* sim, const NoliDesignDef* def, NoliDesign
   NoliContext* context = sim->context;
   NoliDesign* made = NULL;
   *design = NULL;
-  NOLI_CHECK(context, !sim->model->problem.in_parts, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, !sim->model->problem.ranks.in_parts, NOLI_ERROR_ARGUMENT,
              "design on several ranks: set NoliSimDef.whole_elements");
   NOLI_TRY(noli_numbers_check(context, "design: ", NOLI_NUMBERS_DESIGN, def));
   NOLI_CHECK(context, def->n_variables > 0 && def->variables != NULL, NOLI_ERROR_ARGUMENT,

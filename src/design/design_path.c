@@ -31,11 +31,12 @@ NoliStatus noli_sim_check_path(const double* from, NoliSim* to) {
   NoliCandidates candidates = {0};
   NoliStepBound bound;
   NoliCcdOptions options = noli_default_ccd_options();
-  options.method = problem->ccd;
+  options.method = problem->contact.ccd;
   options.safety = SAFETY;
   const NoliBodyPairs pairs = noli_problem_kept_apart(problem);
   const double* x_end = to->state.x;
-  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, from, x_end, 0.0, &pairs, &candidates));
+  NOLI_TRY(
+      noli_broad_phase_find(stage->contact.broad_phase, from, x_end, 0.0, &pairs, &candidates));
   noli_step_bound_candidates(problem->surface, &candidates, from, x_end, &options, stage->n_threads,
                              1.0, &bound);
   NOLI_TRY(bound.alpha < 1.0 ? fail(to->model, context, &bound) : NOLI_OK);

@@ -14,12 +14,12 @@
 #include <string.h>
 
 static const NoliExchangeFormat* const formats[] = {
-    &noli_exchange_pc2,  //
-    &noli_exchange_glb,  //
-    &noli_exchange_usda, //
-    &noli_exchange_obj,  //
-    &noli_exchange_ply,  //
-    &noli_exchange_vtkhdf,
+    &noli_exchange_pc2,    //
+    &noli_exchange_glb,    //
+    &noli_exchange_usda,   //
+    &noli_exchange_obj,    //
+    &noli_exchange_ply,    //
+    &noli_exchange_vtkhdf, //
 };
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
@@ -143,8 +143,8 @@ static void describe_shapes(NoliExchange* exchange, int32_t n_body) {
   int32_t n = 0, n_soft = 0;
   for (int32_t b = 0; b < n_body; b++) {
     NoliShape shape = exchange->shape[b];
-    const float* colour = model->obstacle[b] ? noli_obstacle_colour
-                                             : noli_body_colours[n_soft % NOLI_BODY_COLOURS];
+    const float* colour =
+        model->obstacle[b] ? noli_obstacle_colour : noli_body_colours[n_soft % NOLI_BODY_COLOURS];
     n_soft += !model->obstacle[b];
     shape.body = b;
     shape.name = model->name[b];

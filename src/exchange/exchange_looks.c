@@ -2,13 +2,13 @@
 // shape are found among those of the file by the positions of their corners at rest.
 #include "exchange/exchange.h"
 
+#include "base/sort.h"
 #include "mesh/topology.h"
 #include "scene/looks.h"
 #include "step/simulation.h"
 #include "text/cursor.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // ---- positions ----------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ static NoliStatus number_places(NoliContext* context, const NoliSceneLooks* look
   add_places(places, looks->looks.x, n_corner);
   add_places(places, looks->x, looks->n_vert);
   add_places(places, looks->proxy_x, looks->n_proxy);
-  qsort(places->place, (size_t)n, sizeof *places->place, compare_places);
+  noli_sort(places->place, n, sizeof *places->place, compare_places);
   int32_t number = 0;
   for (int64_t i = 0; i < n; i++) {
     number += i > 0 && compare_places(&places->place[i - 1], &places->place[i]) != 0 ? 1 : 0;
@@ -203,7 +203,7 @@ static NoliStatus read_library(NoliExchange* exchange, const char* path, const c
     }
   }
 done:
-  noli_free(exchange->context, (void*)(uintptr_t)cursor.begin);
+  noli_free(exchange->context, cursor.text);
   return status;
 }
 

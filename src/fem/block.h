@@ -14,12 +14,13 @@
 // inertia term. A consistent mass is a matrix over nodes that belong to no other block.
 #pragma once
 
+#include "base/derivatives.h"
 #include "fem/space.h"
 #include "linalg/energy_term.h"
 #include "material/history.h"
-#include "material/tangent.h"
 
 typedef struct NoliBlockType NoliBlockType;
+typedef struct NoliBlockDerivatives NoliBlockDerivatives;
 
 // The data of a body for a block.
 typedef struct NoliBlockBody {
@@ -75,10 +76,12 @@ typedef struct NoliBlock {
   double angle_radius;      // m
   bool elliptic;            // sections of rods with angles are
   int64_t n_history;        // doubles of the history of the elements: frames, or histories of laws
-  double* history;    // (n_history) the current one, in the state; else that of the rest shape
-  NoliHistories laws; // of materials with history, in `history` or `begun`
-  double* begun;      // (n_history) as the current stage sees them
-  NoliProny* prony;   // (n_prony) those in `laws`
+  double* history;        // (n_history) the current one, in the state; else that of the rest shape
+  NoliHistories laws;     // of materials with history, in `history` or `begun`
+  double* begun;          // (n_history) as the current stage sees them
+  int64_t* history_first; // (n_element + 1) that of `laws`
+  const NoliProny** of_element; // (n_element) that of `laws`
+  NoliProny* prony;             // (n_prony) those in `laws`
   int32_t n_prony;
   int64_t prony_room;
   bool* mine; // (n_element) those that this rank evaluates; NULL: it is alone, the block is
@@ -113,35 +116,6 @@ typedef struct NoliBlockEnergy {
                            // one removes [Magisano2017]
   NoliTermFn* of_any;      // evaluates stencils of the list of which this rank has some
 } NoliBlockEnergy;
-
-// Components of the nodes of a stencil of bending, at most.
-enum { NOLI_BENDING_SIZE = 36 };
-
-// The damping force K+ w of a stencil of bending, with its projected stiffness K+ at positions y
-// and w (3 size) at its nodes, and its derivatives, row-major.
-typedef struct NoliBendingDamping {
-  double force[NOLI_BENDING_SIZE];
-  double by_y[NOLI_BENDING_SIZE * NOLI_BENDING_SIZE];    // (3 size x 3 size)
-  double by_rest[NOLI_BENDING_SIZE * NOLI_BENDING_SIZE]; // of its nodes that are no angles
-  int32_t element[2];                                    // NOLI_NULL_INDEX: none
-  double by_mu[2 * NOLI_BENDING_SIZE]; // (3 size x 2) by Lame's parameters of its elements
-  double by_lambda[2 * NOLI_BENDING_SIZE];
-  double by_radius[NOLI_BENDING_SIZE];     // by its logarithm, where the gradient has one, too
-  int64_t place[12];                       // of the frame, where the type has any
-  double by_frame[12 * NOLI_BENDING_SIZE]; // (3 size x 12)
-} NoliBendingDamping;
-
-// The elastic energy of a stencil of a thin body and its derivatives (fem/energy_slopes.h).
-typedef struct NoliEnergySlopes {
-  double value;                      // J
-  double by_x[NOLI_BENDING_SIZE];    // (3 size)
-  double by_rest[NOLI_BENDING_SIZE]; // likewise; of angles 0
-  double by_mu[2];                   // by Lame's parameters of its elements
-  double by_lambda[2];
-  double by_radius;    // of bending, by the logarithm of the radius, where the gradient has it, too
-  int64_t place[12];   // of the frame; meaningless where it has no derivative
-  double by_frame[12]; // of bending, where the type has any
-} NoliEnergySlopes;
 
 // Stiffness damping (fem/damping.h): storage of and products with beta K of a step.
 typedef struct NoliBlockDamping {
@@ -207,21 +181,6 @@ struct NoliBlockType {
   void (*start_history)(const NoliBlock* block, const double* x, double* frame);
   // Takes a frame to x, at the end of a step.
   void (*move_history)(const NoliBlock* block, const double* x, double* frame);
-  // The change of a frame that is taken from `before` to x, by changes of positions and of the
-  // frame before; in reverse, adds to derivatives by both.
-  void (*push_frame)(const NoliBlock* block, const double* before, const double* x,
-                     const double* dx, const double* d_before, double* d_after);
-  void (*pull_frame)(const NoliBlock* block, const double* before, const double* x,
-                     const double* by_after, double* by_x, double* by_before);
-  // Tangent and adjoint of the frame at rest, by rest positions X.
-  void (*push_rest_frame)(const NoliBlock* block, const double* X, const double* dX,
-                          double* d_frame);
-  void (*pull_rest_frame)(const NoliBlock* block, const double* X, const double* by_frame,
-                          double* by_X);
-  // How the gradient of a stencil of bending, times `scale`, changes with `place` (12) of the
-  // frame: (3 size x 12), row-major.
-  void (*bending_by_frame)(const NoliBlock* block, int64_t stencil, const double* x, double scale,
-                           int64_t place[12], double* slope);
 
   // ---- points of quadrature, for materials with history; NULL: elements cannot have any
 
@@ -230,22 +189,11 @@ struct NoliBlockType {
   double (*point_volume)(const NoliBlock* block, int32_t element, int32_t q);
   // Deformation gradients at the points of an element.
   void (*deformation)(const NoliBlock* block, int32_t element, const double* x, NoliMat3* F);
-  // Gradients in X of the linear functions of the vertices at point q; NULL: elements are straight.
-  void (*vertex_gradients)(const NoliBlock* block, int32_t element, int32_t q,
-                           NoliVec3 gradient[4]);
-  // Gradients in X of the shape functions of all nodes at point q, (n_local); 0 of missing nodes.
-  void (*shape_gradients)(const NoliBlock* block, int32_t element, int32_t q, NoliVec3* gradient);
-
   // ---- mass
 
   // Adds the lumped mass to mass (n_vert), kg; for a consistent mass, a positive measure of nodes:
   // the mass distributed in proportion to the diagonal of the matrix.
   void (*add_mass)(const NoliBlock* block, double* mass);
-
-  // The contribution of each element to that measure of its nodes, (n_element x n_local) kg, and
-  // its derivatives by rest positions of its vertices, (n_element x n_local x 12) or NULL, but for
-  // a factor that all nodes share; NULL if the mass is lumped. Fails with NOLI_ERROR_MEMORY.
-  NoliStatus (*measure_shares)(const NoliBlock* block, double* share, double* slope);
 
   // Functions of a consistent mass M, which access only its nodes; NULL if the mass is lumped.
   void (*set_weight)(const NoliBlock* block, double* weight); // row sums, (n_vert) kg
@@ -258,9 +206,6 @@ struct NoliBlockType {
   // ---- measures
 
   double (*rest_volume)(const NoliBlock* block, int32_t begin, int32_t end); // m^3
-  // How the volume of an element changes with rest positions of its vertices, m^2; NULL: as that of
-  // a straight one.
-  void (*volume_slope)(const NoliBlock* block, int32_t element, NoliVec3 slope[4]);
   // Volume times the mean square of the time in which a wave crosses an element, m^3 s^2.
   double (*wave_time_sqr)(const NoliBlock* block);
   // The largest ratio of stiffness to mass in [begin, end), 1/s^2. `mass` as set by add_mass.
@@ -277,49 +222,10 @@ struct NoliBlockType {
 
   NoliTermFn* elasticity;                               // NULL: nothing resists
   NoliBlockStencils (*bending)(const NoliBlock* block); // NULL: no separate bending
-  // How the gradient of a stencil of bending, times `scale`, changes with rest positions X of its
-  // nodes that are no angles: as many columns,
-  // row-major. NULL: it has no such derivative, or there is no bending.
-  void (*bending_by_rest)(const NoliBlock* block, int64_t stencil, const double* X, const double* x,
-                          double scale, double* slope);
-  // How the gradient of a stencil of bending, times `scale`, changes with the logarithm of the
-  // radius that measures angles: (3 size). NULL: there are no angles.
-  void (*bending_by_radius)(const NoliBlock* block, int64_t stencil, const double* x, double scale,
-                            double* slope);
-  // How the gradient of a stencil of a part of a thin body, times `scale`, changes with Lame's
-  // parameters of up to two elements, which it names: (3 size x 2) each, zero before. NULL: nothing
-  // resists, or the body is solid.
-  void (*by_moduli)(const NoliBlock* block, NoliBlockPart part, int64_t stencil, const double* X,
-                    const double* x, double scale, int32_t element[2], double* by_mu,
-                    double* by_lambda);
-  // Adds derivatives of the energy of a stencil of a part to those that are set: the energy, by x
-  // and, of elements, by their rest shape without the turn of directions in it. NULL: nothing
-  // resists, or the body is solid.
-  void (*energy_slopes)(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
-                        const double* X, const double* x, NoliEnergySlopes* slopes);
-  // Adds to `slope` (3 n_local x 3 n_local), how the gradient of an element changes with rest
-  // positions of its nodes, what directions in it contribute, which do not turn with its rest
-  // shape; `gradient` and `hessian` of the element, with its scale. NULL: there are none.
-  void (*add_axis_slope)(const NoliBlock* block, int64_t element, const double* X, const double* x,
-                         const double* gradient, const double* hessian, double* slope);
-  // The product of the projected tangent of a thin element at F with W, and its derivatives, where
-  // `gradient` are those of its linear functions at rest. NULL: nothing resists, or it is solid.
-  void (*tangent_product)(const NoliBlock* block, int32_t element, const NoliVec3 gradient[4],
-                          const NoliMat3* F, const NoliMat3* W, NoliTangentProduct* product);
-  // How that product changes where the directions of an element turn in its plane, and how they
-  // turn with rest positions of its vertices. False: it has none. NULL: no element has any.
-  bool (*product_by_turn)(const NoliBlock* block, int32_t element, const double* X,
-                          const NoliVec3 gradient[4], const NoliMat3* F, const NoliMat3* W,
-                          const NoliTangentProduct* product, NoliMat3* by_turn, double turn[9]);
-  // Damping of a stencil of bending; all zero before. NULL: there is no bending.
-  void (*bending_damping)(const NoliBlock* block, int64_t stencil, const double* X, const double* y,
-                          const double* w, NoliBendingDamping* damping);
   NoliTermFn* inertia; // scale / 2 (x - reference)^T M (x - reference); NULL: lumped
-  // How the gradient of the inertia of each element, `z` in place of x - reference and scale 1,
-  // changes with rest positions of its vertices: (n_element x 3 n_local x 12). NULL: in proportion
-  // to its volume. Fails with NOLI_ERROR_MEMORY.
-  NoliStatus (*inertia_by_rest)(const NoliBlock* block, const double* z, double* slope);
   const NoliBlockDamping* damping;
+
+  const NoliBlockDerivatives* derivatives; // fem/derivatives/block_derivatives.h; NULL: none
 };
 
 extern const NoliBlockType noli_block_tets;    // linear tetrahedra, triangles in plane strain

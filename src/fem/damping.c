@@ -12,45 +12,45 @@ enum { TETS_PER_BLOCK = 256, BLOCK_VALUES = 90 };
 static void copy_tet(const NoliElasticity* from, int64_t t, double damping_time, int64_t i,
                      NoliDampedTets* to) {
   const NoliTets* tets = from->tets;
-  memcpy((int32_t*)(uintptr_t)to->tets.tet + 4 * i, tets->tet + 4 * t, 4 * sizeof(int32_t));
+  memcpy(to->tet + 4 * i, tets->tet + 4 * t, 4 * sizeof(int32_t));
   memcpy(to->tets.rest_inverse + 9 * i, tets->rest_inverse + 9 * t, 9 * sizeof(double));
   to->tets.volume[i] = damping_time * tets->volume[t];
-  ((const NoliMaterial**)(uintptr_t)to->elasticity.law)[i] = from->law[t];
-  ((double*)(uintptr_t)to->elasticity.lame_mu)[i] = from->lame_mu[t];
-  ((double*)(uintptr_t)to->elasticity.lame_lambda)[i] = from->lame_lambda[t];
+  to->law[i] = from->law[t];
+  to->lame_mu[i] = from->lame_mu[t];
+  to->lame_lambda[i] = from->lame_lambda[t];
   if (from->parameter != NULL) {
-    memcpy((double*)(uintptr_t)to->elasticity.parameter + NOLI_LAW_PARAMETERS * i,
-           from->parameter + NOLI_LAW_PARAMETERS * t, NOLI_LAW_PARAMETERS * sizeof(double));
+    memcpy(to->parameter + NOLI_LAW_PARAMETERS * i, from->parameter + NOLI_LAW_PARAMETERS * t,
+           NOLI_LAW_PARAMETERS * sizeof(double));
   }
   if (from->fibre != NULL) {
-    memcpy((double*)(uintptr_t)to->elasticity.fibre + NOLI_FIBRE_VALUES * i,
-           from->fibre + NOLI_FIBRE_VALUES * t, NOLI_FIBRE_VALUES * sizeof(double));
+    memcpy(to->fibre + NOLI_FIBRE_VALUES * i, from->fibre + NOLI_FIBRE_VALUES * t,
+           NOLI_FIBRE_VALUES * sizeof(double));
   }
 }
 
 static NoliStatus damping_allocate(NoliDampedTets* damped, int32_t n, const NoliElasticity* from) {
   NoliStatus status = NOLI_OK;
-  int32_t* tet = NULL;
-  const NoliMaterial** law = NULL;
-  double *lame_mu = NULL, *lame_lambda = NULL, *parameter = NULL, *fibre = NULL;
-  NOLI_NEW(damped->context, tet, 4 * (int64_t)n);
-  damped->tets.tet = tet;
-  NOLI_NEW(damped->context, damped->tets.rest_inverse, 9 * (int64_t)n);
-  NOLI_NEW(damped->context, damped->tets.volume, n);
-  NOLI_NEW(damped->context, law, n);
-  damped->elasticity.law = law;
-  NOLI_NEW(damped->context, lame_mu, n);
-  damped->elasticity.lame_mu = lame_mu;
-  NOLI_NEW(damped->context, lame_lambda, n);
-  damped->elasticity.lame_lambda = lame_lambda;
+  NoliContext* context = damped->context;
+  NOLI_NEW(context, damped->tet, 4 * (int64_t)n);
+  NOLI_NEW(context, damped->tets.rest_inverse, 9 * (int64_t)n);
+  NOLI_NEW(context, damped->tets.volume, n);
+  NOLI_NEW(context, damped->law, n);
+  NOLI_NEW(context, damped->lame_mu, n);
+  NOLI_NEW(context, damped->lame_lambda, n);
   if (from->parameter != NULL) {
-    NOLI_NEW(damped->context, parameter, NOLI_LAW_PARAMETERS * (int64_t)n);
-    damped->elasticity.parameter = parameter;
+    NOLI_NEW(context, damped->parameter, NOLI_LAW_PARAMETERS * (int64_t)n);
   }
   if (from->fibre != NULL) {
-    NOLI_NEW(damped->context, fibre, NOLI_FIBRE_VALUES * (int64_t)n);
-    damped->elasticity.fibre = fibre;
+    NOLI_NEW(context, damped->fibre, NOLI_FIBRE_VALUES * (int64_t)n);
   }
+  damped->tets.tet = damped->tet;
+  damped->elasticity = (NoliElasticity){.tets = &damped->tets,
+                                        .law = damped->law,
+                                        .lame_mu = damped->lame_mu,
+                                        .lame_lambda = damped->lame_lambda,
+                                        .scale = 1.0,
+                                        .parameter = damped->parameter,
+                                        .fibre = damped->fibre};
 done:
   return status;
 }
@@ -70,8 +70,6 @@ NoliStatus noli_damped_tets_create(NoliContext* context, const NoliElasticity* e
   NOLI_NEW_ZERO(context, damped, 1);
   damped->context = context;
   NOLI_TRY(damping_allocate(damped, n, elasticity));
-  damped->elasticity.tets = &damped->tets;
-  damped->elasticity.scale = 1.0;
   for (int32_t t = 0; t < elasticity->tets->n_tet; t++) {
     if (damping_time[t] > 0.0) {
       copy_tet(elasticity, t, damping_time[t], damped->tets.n_tet++, damped);
@@ -91,14 +89,14 @@ void noli_damped_tets_destroy(NoliDampedTets** owner) {
     return;
   }
   NoliContext* context = damped->context;
-  noli_free(context, (void*)(uintptr_t)damped->tets.tet);
+  noli_free(context, damped->tet);
   noli_free(context, damped->tets.rest_inverse);
   noli_free(context, damped->tets.volume);
-  noli_free(context, (void*)(uintptr_t)damped->elasticity.law);
-  noli_free(context, (void*)(uintptr_t)damped->elasticity.lame_mu);
-  noli_free(context, (void*)(uintptr_t)damped->elasticity.lame_lambda);
-  noli_free(context, (void*)(uintptr_t)damped->elasticity.parameter);
-  noli_free(context, (void*)(uintptr_t)damped->elasticity.fibre);
+  noli_free(context, damped->law);
+  noli_free(context, damped->lame_mu);
+  noli_free(context, damped->lame_lambda);
+  noli_free(context, damped->parameter);
+  noli_free(context, damped->fibre);
   noli_free(context, damped);
   *owner = NULL;
 }

@@ -17,8 +17,16 @@
 // The damped tets of a scene. Constant; owns everything.
 typedef struct NoliDampedTets {
   NoliContext* context;
-  NoliTets tets;             // `tets.tet` is owned too; volumes times beta, m^3 s
+  NoliTets tets;             // volumes times beta, m^3 s
   NoliElasticity elasticity; // of `tets`, scale 1
+
+  // what both read
+  int32_t* tet;
+  const NoliMaterial** law;
+  double* lame_mu;
+  double* lame_lambda;
+  double* parameter;
+  double* fibre;
 } NoliDampedTets;
 
 // Copies the tets of `elasticity` whose `damping_time` (n_tet), s, is positive. `*damped` is NULL
@@ -28,7 +36,7 @@ NOLI_WARN_UNUSED NoliStatus noli_damped_tets_create(NoliContext* context,
                                                     const double* damping_time,
                                                     NoliDampedTets** damped);
 // NULL is harmless.
-void noli_damped_tets_destroy(NoliDampedTets** damped);
+void noli_damped_tets_destroy(NoliDampedTets** owner);
 
 // Data of the term; everything is borrowed. With `damped` NULL the term has no stencils.
 typedef struct NoliDamping {

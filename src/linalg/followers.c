@@ -7,7 +7,6 @@
 #include "math/vec3.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { VERTICES_PER_BLOCK = 512 };
@@ -163,7 +162,7 @@ static NoliStatus resolve(Resolving* resolving, int32_t t) {
     goto done;
   }
   int32_t* node = resolving->touched.data + first;
-  qsort(node, (size_t)n, sizeof *node, noli_compare_int32);
+  noli_sort(node, n, sizeof *node, noli_compare_int32);
   resolving->begin[t] = resolving->node.count;
   for (int64_t i = 0; i < n; i++) {
     NOLI_PUSH(resolving->context, &resolving->node, node[i]);

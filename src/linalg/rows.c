@@ -1,8 +1,8 @@
 #include "linalg/rows.h"
 
 #include "base/ranks.h"
+#include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // Values are sent in pieces of this many rows of every rank, as all at once would take as much
@@ -160,7 +160,7 @@ static void merge(NoliRows* rows, uint64_t* order) {
   int64_t n_own = rows->end - rows->begin, nnz = 0;
   for (int64_t i = 0, k = 0; i < n_own; i++) {
     int64_t last = rows->row[i + 1], first = nnz;
-    qsort(order + k, (size_t)(last - k), sizeof *order, rows_compare);
+    noli_sort(order + k, last - k, sizeof *order, rows_compare);
     rows->row[i] = nnz;
     for (; k < last; k++) {
       int32_t col = (int32_t)(order[k] >> 32);

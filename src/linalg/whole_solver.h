@@ -14,7 +14,7 @@ enum { NOLI_WHOLE_NODES = 10000, NOLI_HUGE_NODES = 100000 };
 // As the functions of linalg/solver.h with the same names. All ranks call them together.
 NOLI_WARN_UNUSED NoliStatus noli_whole_solver_create(NoliContext* context, const char* name,
                                                      NoliWholeSolver** solver);
-void noli_whole_solver_destroy(NoliWholeSolver** solver);
+void noli_whole_solver_destroy(NoliWholeSolver** owner);
 NOLI_WARN_UNUSED NoliStatus noli_whole_solver_factors(NoliWholeSolver* solver,
                                                       const NoliBlockMatrix* share, bool* factors);
 NOLI_WARN_UNUSED NoliStatus noli_whole_solver_set_options(NoliWholeSolver* solver,

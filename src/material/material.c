@@ -7,8 +7,15 @@
 #include <string.h>
 
 static const NoliMaterial* const laws[] = {
-    &noli_neo_hookean, &noli_fixed_corotated, &noli_stable_neo_hookean, &noli_corotated_linear,
-    &noli_stvk,        &noli_ogden,           &noli_mooney_rivlin,      &noli_hencky};
+    &noli_neo_hookean,        //
+    &noli_fixed_corotated,    //
+    &noli_stable_neo_hookean, //
+    &noli_corotated_linear,   //
+    &noli_stvk,               //
+    &noli_ogden,              //
+    &noli_mooney_rivlin,      //
+    &noli_hencky,             //
+};
 
 int32_t noli_material_count(void) {
   return (int32_t)(sizeof laws / sizeof laws[0]);

@@ -68,7 +68,7 @@ static NoliStatus clone_one(const BatchCall* call, int32_t index) {
     status = noli_sim_clone(call->in, batch->own[index], &batch->sim[index]);
   }
   if (status == NOLI_OK) {
-    batch->sim[index]->in_batch = true;
+    batch->sim[index]->host.in_batch = true;
   }
   return status;
 }

@@ -21,7 +21,7 @@ static NoliVec3 centre_of(const NoliSim* sim, int32_t body, double* mass) {
   NoliVec3 sum = {0};
   double total = 0.0;
   for (int64_t i = model->vert_first[body]; i < model->vert_first[body + 1]; i++) {
-    double weight = obstacle ? 1.0 : model->problem.weight[i];
+    double weight = obstacle ? 1.0 : model->problem.inertia.weight[i];
     sum = noli_mul_add3(sum, weight, noli_load3(&sim->state.x[3 * i]));
     total += weight;
   }
@@ -51,7 +51,7 @@ static void sum_motion(const NoliSim* sim, int32_t body, NoliVec3 centre, NoliBo
   NoliMat3 inertia = {0};
   NoliVec3 momentum = {0}, spin = {0};
   for (int64_t i = model->vert_first[body]; i < model->vert_first[body + 1]; i++) {
-    double weight = model->problem.weight[i];
+    double weight = model->problem.inertia.weight[i];
     NoliVec3 arm = noli_sub3(noli_load3(&sim->state.x[3 * i]), centre);
     NoliVec3 p = noli_scale3(weight, noli_load3(&sim->state.v[3 * i]));
     NoliMat3 cross = noli_cross33(arm);
@@ -139,7 +139,8 @@ static NoliStatus wrench_of_half_space(NoliSim* sim, int32_t entity, const doubl
   NoliStatus status = NOLI_OK;
   const NoliContactInfo* contact = NULL;
   int64_t n = 0;
-  const NoliHalfSpace* plane = &sim->model->problem.half_spaces[entity - sim->model->n_body];
+  const NoliHalfSpace* plane =
+      &sim->model->problem.contact.half_spaces[entity - sim->model->n_body];
   NoliVec3 about = origin != NULL ? noli_load3(origin) : plane->origin;
   NOLI_TRY(noli_sim_contacts(sim, &contact, &n));
   for (int64_t i = 0; i < n; i++) {
@@ -175,7 +176,7 @@ NoliStatus noli_sim_reaction_forces(NoliSim* sim, double* force) {
   const NoliPrescribed* prescribed = &stage->prescribed;
   double* sum = NULL;
   memset(force, 0, noli_sim_vector_bytes(sim));
-  if (!sim->reported) {
+  if (!sim->outcome.reported) {
     return NOLI_OK;
   }
   NOLI_NEW_ZERO(sim->context, sum, 3 * (int64_t)sim->model->problem.n_vert);

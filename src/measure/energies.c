@@ -23,16 +23,17 @@ NoliStatus noli_sim_energies_sized(NoliSim* sim, NoliEnergies* energies, size_t 
   for (int64_t i = 0; i < problem->springs.n; i++) {
     own.elastic += noli_spring_energy(&problem->springs, i, sim->state.x);
   }
-  noli_volume_states(&problem->volumes, sim->state.x, n_threads, sim->volume_state);
+  noli_volume_states(&problem->volumes, sim->state.x, n_threads, sim->results.volume_state);
   for (int32_t r = 0; r < problem->volumes.n_region; r++) {
-    own.volume += sim->volume_state[r].energy;
+    own.volume += sim->results.volume_state[r].energy;
   }
 
   // in the field of gravity
   NoliVec3 gravity = noli_load3(sim->model->gravity);
-  for (int32_t i = 0; i < problem->n_inertial; i++) {
-    int64_t node = problem->inertial[i];
-    own.gravity -= problem->weight[node] * noli_dot3(gravity, noli_load3(&sim->state.x[3 * node]));
+  for (int32_t i = 0; i < problem->inertia.n_vert; i++) {
+    int64_t node = problem->inertia.vert[i];
+    own.gravity -=
+        problem->inertia.weight[node] * noli_dot3(gravity, noli_load3(&sim->state.x[3 * node]));
   }
   const NoliStepReport* report = noli_sim_last_report(sim);
   own.contact = report != NULL ? report->contact_energy : 0.0;
@@ -65,10 +66,10 @@ static NoliStatus share_kinetic(NoliSim* sim, double* share) {
   double* momentum = NULL;
   NOLI_NEW_ZERO(sim->context, momentum, 3 * (int64_t)problem->n_vert);
   noli_problem_multiply_mass(problem, sim->state.v, sim->stage->n_threads, momentum);
-  for (int32_t i = 0; i < problem->n_lumped; i++) {
-    int64_t node = problem->lumped[i];
+  for (int32_t i = 0; i < problem->inertia.n_lumped; i++) {
+    int64_t node = problem->inertia.lumped[i];
     NoliVec3 v = noli_load3(&sim->state.v[3 * node]);
-    noli_store3(momentum + 3 * node, noli_scale3(problem->mass[node], v));
+    noli_store3(momentum + 3 * node, noli_scale3(problem->inertia.mass[node], v));
   }
   for (int64_t i = 0; i < problem->n_vert; i++) {
     share[i] = 0.5 * noli_dot3(noli_load3(&sim->state.v[3 * i]), noli_load3(momentum + 3 * i));
@@ -120,9 +121,10 @@ static void share_gravity(const NoliSim* sim, double* share) {
   const NoliProblem* problem = &sim->model->problem;
   NoliVec3 gravity = noli_load3(sim->model->gravity);
   memset(share, 0, sizeof *share * (size_t)problem->n_vert);
-  for (int32_t i = 0; i < problem->n_inertial; i++) {
-    int64_t node = problem->inertial[i];
-    share[node] = -problem->weight[node] * noli_dot3(gravity, noli_load3(&sim->state.x[3 * node]));
+  for (int32_t i = 0; i < problem->inertia.n_vert; i++) {
+    int64_t node = problem->inertia.vert[i];
+    share[node] =
+        -problem->inertia.weight[node] * noli_dot3(gravity, noli_load3(&sim->state.x[3 * node]));
   }
 }
 

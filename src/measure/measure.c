@@ -6,7 +6,7 @@
 static NoliStatus measure_body(const NoliModel* model, int32_t body, double* volume, double* mass) {
   *mass = 0.0;
   for (int32_t v = model->vert_first[body]; v < model->vert_first[body + 1]; v++) {
-    *mass += model->problem.weight[v];
+    *mass += model->problem.inertia.weight[v];
   }
   return noli_model_rest_volume(model, body, volume);
 }
@@ -22,7 +22,7 @@ NoliStatus noli_sim_measure_sized(NoliContext* context, const NoliSimDef* given,
   NOLI_TRY(noli_model_create(context, def, false, &model));
   NOLI_NEW_ZERO(context, own.volume, def->n_bodies);
   NOLI_NEW_ZERO(context, own.mass, def->n_bodies);
-  own.contact_distance = model->problem.dhat;
+  own.contact_distance = model->problem.contact.dhat;
   own.box = model->problem.size.l;
   own.ball = model->problem.size.d;
   for (int32_t i = 0; i < def->n_bodies; i++) {

@@ -60,7 +60,6 @@ static NoliStatus begin_stage(Modes* modes) {
   memcpy(stage->here->x, sim->state.x, noli_sim_vector_bytes(sim));
   memcpy(stage->time.x_tilde, sim->state.x, noli_sim_vector_bytes(sim));
   memcpy(stage->time.x_hat, sim->state.x, noli_sim_vector_bytes(sim));
-  sim->rule = sim->rule != NULL ? sim->rule : sim->model->integrator;
   NOLI_TRY(noli_sim_collect_prescribed(sim, t, t));
   NOLI_TRY(noli_sim_collect_loads(sim, t, t));
   NOLI_TRY(noli_stage_number_unknowns(stage));
@@ -76,17 +75,17 @@ static NoliStatus assemble(Modes* modes, unsigned roles, NoliSystem* system) {
   NoliEnergyTerm* term = NULL;
   bool* on_vertices = NULL;
   int32_t n = 0;
-  NOLI_NEW_ZERO(modes->context, term, stage->n_term);
-  NOLI_NEW_ZERO(modes->context, on_vertices, stage->n_term);
-  for (int32_t i = 0; i < stage->n_term; i++) {
+  NOLI_NEW_ZERO(modes->context, term, stage->terms.n);
+  NOLI_NEW_ZERO(modes->context, on_vertices, stage->terms.n);
+  for (int32_t i = 0; i < stage->terms.n; i++) {
     if (noli_stage_has(stage, i, roles)) {
       term[n] = stage->here->term[i];
-      on_vertices[n++] = stage->on_vertices[i];
+      on_vertices[n++] = stage->terms.on_vertices[i];
     }
   }
   NOLI_TRY(noli_system_create(modes->context, &stage->problem->followers, stage->problem->n_vert,
-                              stage->n_term, system));
-  NOLI_TRY(noli_system_number(system, stage->unknown, NULL, 0));
+                              stage->terms.n, system));
+  NOLI_TRY(noli_system_number(system, stage->search.unknown, NULL, 0));
   NOLI_TRY(noli_assembler_hold(system->assembler, prescribed->partial ? prescribed->n : 0,
                                prescribed->node, prescribed->held));
   NOLI_TRY(noli_system_prepare(system, term, on_vertices, n));
@@ -103,22 +102,22 @@ static NoliStatus add_rank_one(Modes* modes) {
   NoliStage* stage = modes->stage;
   NoliSystem* system = &modes->stiffness;
   int32_t n = 0;
-  for (int32_t i = 0; i < stage->n_term; i++) {
-    const NoliTerm* term = &stage->term[i];
+  for (int32_t i = 0; i < stage->terms.n; i++) {
+    const NoliTerm* term = &stage->terms.term[i];
     n += term->type->rank != NULL ? term->type->rank(term->self) : 0;
   }
   NOLI_TRY(noli_low_rank_resize(&system->low_rank, modes->context, n, system->n_dof));
   n = 0;
-  for (int32_t i = 0; i < stage->n_term; i++) {
-    const NoliTerm* term = &stage->term[i];
+  for (int32_t i = 0; i < stage->terms.n; i++) {
+    const NoliTerm* term = &stage->terms.term[i];
     int32_t n_own = term->type->rank != NULL ? term->type->rank(term->self) : 0;
     for (int32_t k = 0; k < n_own; k++, n++) {
-      memset(stage->gradient, 0, noli_sim_vector_bytes(modes->sim));
+      memset(stage->search.gradient, 0, noli_sim_vector_bytes(modes->sim));
       system->low_rank.scale[n] =
-          term->type->add_rank_one(term->self, k, stage->here->x, stage->gradient);
-      noli_stage_act_on_nodes(stage, stage->gradient);
-      noli_system_mask(system, stage->gradient);
-      noli_system_to_rows(system, 1.0, stage->gradient,
+          term->type->add_rank_one(term->self, k, stage->here->x, stage->search.gradient);
+      noli_stage_act_on_nodes(stage, stage->search.gradient);
+      noli_system_mask(system, stage->search.gradient);
+      noli_system_to_rows(system, 1.0, stage->search.gradient,
                           system->low_rank.vector + 3 * (int64_t)n * system->n_dof);
     }
   }
@@ -332,13 +331,13 @@ static NoliStatus write_shape(Modes* modes, const double* phi, double* shape) {
   int64_t n = 3 * (int64_t)modes->sim->model->problem.n_node;
   double largest = 0.0;
   scatter(modes, phi, modes->right);
-  noli_system_to_nodes(system, modes->right, stage->step);
-  noli_stage_follow_vectors(stage, stage->step);
+  noli_system_to_nodes(system, modes->right, stage->search.step);
+  noli_stage_follow_vectors(stage, stage->search.step);
   for (int64_t j = 0; j < n; j++) {
-    largest = fabs(stage->step[j]) > fabs(largest) ? stage->step[j] : largest;
+    largest = fabs(stage->search.step[j]) > fabs(largest) ? stage->search.step[j] : largest;
   }
   for (int64_t j = 0; j < n; j++) {
-    shape[j] = largest < 0.0 ? -stage->step[j] : stage->step[j];
+    shape[j] = largest < 0.0 ? -stage->search.step[j] : stage->search.step[j];
   }
   return isfinite(largest) ? NOLI_OK
                            : noli_fail(modes->context, NOLI_NOT_FINITE, "a mode is not finite");

@@ -160,15 +160,15 @@ static void take_half_space(Query* query, int32_t index, double distance, NoliVe
                                     .vertex = {NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX},
                                     .distance = distance};
   noli_store3(query->best->position, position);
-  noli_store3(query->best->normal, model->problem.half_spaces[index].normal);
+  noli_store3(query->best->normal, model->problem.contact.half_spaces[index].normal);
   query->nearest = distance;
 }
 
 // Half-spaces, which have no boxes.
 static void search_half_spaces(Query* query, bool ray) {
   const NoliProblem* problem = &query->sim->model->problem;
-  for (int32_t i = 0; i < problem->n_half_spaces; i++) {
-    const NoliHalfSpace* half_space = &problem->half_spaces[i];
+  for (int32_t i = 0; i < problem->contact.n_half_spaces; i++) {
+    const NoliHalfSpace* half_space = &problem->contact.half_spaces[i];
     double from[3];
     noli_store3(from, query->origin);
     double height = noli_half_space_distance(half_space, from);
@@ -185,9 +185,9 @@ static void search_half_spaces(Query* query, bool ray) {
 static NoliStatus search(NoliSim* sim, Query* query, bool ray) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_surface_tree_update(sim->context, sim->model->problem.surface, sim->state.x,
-                                    &sim->tree));
+                                    &sim->results.tree));
   *query->best = (NoliSurfacePoint){.entity = NOLI_NULL_INDEX, .distance = (double)INFINITY};
-  search_tree(query, sim->tree);
+  search_tree(query, sim->results.tree);
   search_half_spaces(query, ray);
 done:
   return status;

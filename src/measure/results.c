@@ -202,28 +202,29 @@ done:
 NoliStatus noli_sim_volumes(NoliSim* sim, const NoliRegionVolume** volumes, int32_t* n_volumes) {
   NOLI_REQUIRE_READABLE(sim, sim != NULL && volumes != NULL && n_volumes != NULL);
   const NoliVolumes* regions = &sim->model->problem.volumes;
-  NoliVolumeState* state = sim->volume_state;
+  NoliVolumeState* state = sim->results.volume_state;
   noli_volume_states(regions, sim->state.x, sim->stage->n_threads, state);
   for (int32_t r = 0; r < regions->n_region; r++) {
-    sim->volumes[r] = (NoliRegionVolume){.body = regions->region[r].body,
-                                         .rest_volume = regions->region[r].law.rest,
-                                         .volume = state[r].volume,
-                                         .pressure = state[r].pressure,
-                                         .energy = state[r].energy};
+    sim->results.volumes[r] = (NoliRegionVolume){.body = regions->region[r].body,
+                                                 .rest_volume = regions->region[r].law.rest,
+                                                 .volume = state[r].volume,
+                                                 .pressure = state[r].pressure,
+                                                 .energy = state[r].energy};
   }
-  *volumes = sim->volumes;
+  *volumes = sim->results.volumes;
   *n_volumes = regions->n_region;
   return NOLI_OK;
 }
 
 // Forces of contacts in the last step; none before the first one.
 static NoliStatus find_contacts(NoliSim* sim, bool lists) {
-  noli_pair_forces_clear(&sim->pair_forces);
-  sim->pair_forces.lists = lists;
+  noli_pair_forces_clear(&sim->results.pair_forces);
+  sim->results.pair_forces.lists = lists;
   if (*sim->state.step == 0 || !(force_scale(sim) > 0.0)) {
     return NOLI_OK;
   }
-  return noli_ranks_agree(sim->context, noli_stage_pair_forces(sim->stage, &sim->pair_forces));
+  return noli_ranks_agree(sim->context,
+                          noli_stage_pair_forces(sim->stage, &sim->results.pair_forces));
 }
 
 NoliStatus noli_sim_pair_forces(NoliSim* sim, const NoliPairForce** pairs, int32_t* n_pairs) {
@@ -232,8 +233,8 @@ NoliStatus noli_sim_pair_forces(NoliSim* sim, const NoliPairForce** pairs, int32
   *pairs = NULL;
   *n_pairs = 0;
   NOLI_TRY(find_contacts(sim, false));
-  *pairs = sim->pair_forces.pair.data;
-  *n_pairs = (int32_t)sim->pair_forces.pair.count;
+  *pairs = sim->results.pair_forces.pair.data;
+  *n_pairs = (int32_t)sim->results.pair_forces.pair.count;
 done:
   return status;
 }
@@ -244,9 +245,9 @@ NoliStatus noli_sim_contacts(NoliSim* sim, const NoliContactInfo** contacts, int
   *contacts = NULL;
   *n_contacts = 0;
   NOLI_TRY(find_contacts(sim, true));
-  noli_pair_forces_unite(&sim->pair_forces);
-  *contacts = sim->pair_forces.contact.data;
-  *n_contacts = sim->pair_forces.contact.count;
+  noli_pair_forces_unite(&sim->results.pair_forces);
+  *contacts = sim->results.pair_forces.contact.data;
+  *n_contacts = sim->results.pair_forces.contact.count;
 done:
   return status;
 }

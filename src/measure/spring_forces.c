@@ -40,9 +40,9 @@ NoliStatus noli_sim_springs(NoliSim* sim, const NoliSpringForce** springs, int32
     }
     noli_store3(sum.force, force);
     sum.length /= sum.n;
-    sim->springs[i] = sum;
+    sim->results.springs[i] = sum;
   }
-  *springs = sim->springs;
+  *springs = sim->results.springs;
   *n_springs = model->n_spring;
 done:
   noli_free(sim->context, axis);

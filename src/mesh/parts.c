@@ -1,10 +1,10 @@
 #include "mesh/parts.h"
 
+#include "base/sort.h"
 #include "mesh/polygon.h"
 #include "mesh/topology.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void noli_parts_free(NoliContext* context, NoliMeshParts* parts) {
@@ -159,9 +159,7 @@ NoliStatus noli_parts_to_sets(NoliContext* context, NoliMeshParts* parts, NoliMe
   NOLI_NEW_ZERO(context, sets->first, n + 1);
   NOLI_NEW_ZERO(context, sets->name, n);
   NOLI_NEW(context, sets->vertex, n_member);
-  if (n_member > 0) {
-    qsort(from->member.data, (size_t)n_member, sizeof *member, compare_members);
-  }
+  noli_sort(from->member.data, n_member, sizeof *member, compare_members);
   for (int64_t i = 0; i < n_member; i++) {
     bool again = i > 0 && compare_members(&member[i - 1], &member[i]) == 0;
     if (!again && member[i].vertex != NOLI_NULL_INDEX) {

@@ -269,8 +269,8 @@ done:
 
 NoliStatus noli_mesh_edges(NoliContext* context, const int32_t* tri, int32_t n_tri, int32_t** edge,
                            int32_t* n_edge) {
-  NOLI_REQUIRE(context, context != NULL && (tri != NULL || n_tri == 0) && edge != NULL &&
-                            n_edge != NULL);
+  NOLI_REQUIRE(context,
+               context != NULL && (tri != NULL || n_tri == 0) && edge != NULL && n_edge != NULL);
   NoliStatus status = NOLI_OK;
   int32_t *tuple = NULL, *order = NULL, *unique = NULL;
   *edge = NULL;

@@ -125,7 +125,7 @@ done:
 
 bool noli_audit_excludes(const NoliModel* model, int32_t body) {
   const NoliBlock* block = noli_problem_block(&model->problem, body);
-  return block != NULL && (block->type->solid || model->problem.contact == &noli_contact_gcp);
+  return block != NULL && (block->type->solid || model->problem.contact.model == &noli_contact_gcp);
 }
 
 NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x, NoliDefects* defects) {
@@ -133,8 +133,8 @@ NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x, NoliDe
   NoliNested* nested = NULL;
   NoliPairTable crossing = {0};
   int64_t n = 0;
-  NOLI_TRY(noli_audit_nested(model->context, model->problem.surface, x, &model->problem.body_pairs,
-                             &nested, &n));
+  NOLI_TRY(noli_audit_nested(model->context, model->problem.surface, x,
+                             &model->problem.contact.body_pairs, &nested, &n));
   if (n > 0) {
     NOLI_TRY(mark_crossing(model, defects, &crossing));
   }
@@ -162,10 +162,11 @@ NoliStatus noli_audit_add_below_half_spaces(const NoliModel* model, const double
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
   const NoliSurface* surface = problem->surface;
-  for (int32_t p = 0; p < problem->n_half_spaces; p++) {
+  for (int32_t p = 0; p < problem->contact.n_half_spaces; p++) {
     int32_t i = -1;
     for (;;) {
-      i = noli_audit_below_plane(surface, x, problem->half_spaces, &problem->body_pairs, p, i + 1);
+      i = noli_audit_below_plane(surface, x, problem->contact.half_spaces,
+                                 &problem->contact.body_pairs, p, i + 1);
       if (i >= surface->n_point) {
         break;
       }
@@ -173,7 +174,7 @@ NoliStatus noli_audit_add_below_half_spaces(const NoliModel* model, const double
       NoliDefect defect = lone_defect(model, &surface->point[i], 1);
       defect.kind = NOLI_DEFECT_HALF_SPACE;
       defect.entity[1] = model->n_body + p;
-      defect.distance = noli_half_space_distance(&problem->half_spaces[p], at) -
+      defect.distance = noli_half_space_distance(&problem->contact.half_spaces[p], at) -
                         noli_surface_offset_of(surface, surface->body[surface->point[i]]);
       noli_store3(defect.position, noli_load3(at));
       NOLI_PUSH(model->context, defects, defect);
@@ -208,8 +209,8 @@ NoliStatus noli_audit_add_overlaps(const NoliModel* model, const double* x, Noli
   if (problem->surface->offset == NULL) {
     return NOLI_OK;
   }
-  NOLI_TRY(noli_audit_overlaps(model->context, problem->surface, x, &problem->body_pairs, &overlaps,
-                               &n));
+  NOLI_TRY(noli_audit_overlaps(model->context, problem->surface, x, &problem->contact.body_pairs,
+                               &overlaps, &n));
   for (int64_t i = 0; i < n; i++) {
     const NoliOverlap* overlap = &overlaps[i];
     NoliDefect defect = {.kind = NOLI_DEFECT_ZERO_GAP, .distance = overlap->gap};
@@ -236,7 +237,7 @@ NoliStatus noli_audit_model(const NoliModel* model, const double* x, NoliDefects
   if (noli_problem_keeps_apart(&model->problem)) {
     NOLI_TRY(noli_audit_add_crossings(model, x, defects));
   }
-  if (model->problem.contact->keeps_apart) {
+  if (model->problem.contact.model->keeps_apart) {
     NOLI_TRY(noli_audit_add_below_half_spaces(model, x, defects));
     NOLI_TRY(noli_audit_add_nested(model, x, defects));
     NOLI_TRY(noli_audit_add_overlaps(model, x, defects));

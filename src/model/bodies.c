@@ -16,7 +16,7 @@
 #include <string.h>
 
 static bool is_flat(const NoliBodyDef* body) {
-  return noli_body_kind(body) == NOLI_BODY_PLANE_STRAIN;
+  return noli_body_kind(body)->planar;
 }
 
 // ---- elements and numbers -----------------------------------------------------------------------
@@ -43,7 +43,7 @@ static NoliStatus count_cells(NoliModel* model, const NoliSimDef* def) {
   NOLI_NEW_ZERO(context, model->tet_first, model->n_body + 1);
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBodyDef* body = &def->bodies[b];
-    int32_t n_element = noli_body_cells(noli_body_kind(body), body->mesh).n;
+    int32_t n_element = noli_body_elements(body).n;
     model->obstacle[b] = body->obstacle;
     model->tet_first[b + 1] = model->tet_first[b] + (body->obstacle ? 0 : n_element);
     if (body->obstacle) {
@@ -174,7 +174,7 @@ done:
 static NoliStatus share_out(NoliModel* model, const NoliSimDef* def, bool divide, int32_t* rank) {
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
-  problem->in_parts = divide;
+  problem->ranks.in_parts = divide;
   if (!divide) {
     noli_rank_parts_in_order(model, rank);
     return NOLI_OK;
@@ -245,7 +245,7 @@ static void set_corners(NoliModel* model, const NoliBodyDef* body, int32_t b) {
     noli_plane_strain_elements(body->mesh, model->vert_first[b], tet);
     return;
   }
-  NoliBodyCells cells = noli_body_cells(noli_body_kind(body), body->mesh);
+  NoliBodyCells cells = noli_body_elements(body);
   for (int64_t i = 0; i < n; i++) {
     const int32_t* cell = cells.vertex + i / 4 * cells.size;
     tet[i] = i % 4 < cells.size ? model->vert_first[b] + cell[i % 4] : NOLI_NULL_INDEX;
@@ -626,8 +626,8 @@ static NoliStatus build_surface(NoliModel* model, const NoliSimDef* def, const P
   // triangles, segments and points of each body
   bool thin = false;
   for (int32_t b = 0; b < model->n_body; b++) {
-    NoliBodyKind kind = noli_body_kind(&def->bodies[b]);
-    thin = thin || kind == NOLI_BODY_ROD || kind == NOLI_BODY_POINTS;
+    const NoliBodyKind* kind = noli_body_kind(&def->bodies[b]);
+    thin = thin || !kind->encloses;
   }
   for (int32_t b = 0, v = 0; b < model->n_body; v += proxies->body[b++].n_vert) {
     const NoliMesh* mesh = def->bodies[b].mesh;
@@ -637,16 +637,16 @@ static NoliStatus build_surface(NoliModel* model, const NoliSimDef* def, const P
       parts[b].planar = true;
       continue;
     }
-    NoliBodyKind kind = noli_body_kind(&def->bodies[b]);
-    if (kind == NOLI_BODY_SHELL || model->obstacle[b]) {
+    const NoliBodyKind* kind = noli_body_kind(&def->bodies[b]);
+    if (kind->own_tri || model->obstacle[b]) {
       parts[b].n_tri = mesh->n_tri;
       parts[b].tri = mesh->tri;
     }
-    if (kind == NOLI_BODY_ROD || model->obstacle[b]) {
+    if (kind->own_edge || model->obstacle[b]) {
       parts[b].n_edge = mesh->n_edge;
       parts[b].edge = mesh->edge;
     }
-    if (kind == NOLI_BODY_POINTS || model->obstacle[b]) {
+    if (kind->own_point || model->obstacle[b]) {
       parts[b].n_point = mesh->n_point;
       parts[b].point = mesh->point;
       parts[b].points_are_edges = thin;
@@ -707,8 +707,8 @@ NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef* def, bool divid
   NOLI_TRY(copy_positions(model, def, &proxies));
   NOLI_TRY(build_surface(model, def, &proxies));
   NOLI_TRY(set_offsets(model, def));
-  NOLI_TRY(noli_surface_find_flat(model->context, model->problem.surface, model->obstacle,
-                                  model->x0));
+  NOLI_TRY(
+      noli_surface_find_flat(model->context, model->problem.surface, model->obstacle, model->x0));
 done:
   free_proxies(model, &proxies);
   noli_free(model->context, rank);

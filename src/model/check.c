@@ -30,19 +30,20 @@ static NoliStatus add_near_planes(const NoliModel* model, const double* x, doubl
                                   NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
-  const NoliBodyPairs* pairs = &problem->body_pairs;
+  const NoliBodyPairs* pairs = &problem->contact.body_pairs;
   for (int32_t i = 0; i < problem->surface->n_point; i++) {
     int32_t vertex = problem->surface->point[i];
     int32_t body = problem->surface->body[vertex];
-    for (int32_t p = 0; p < problem->n_half_spaces; p++) {
+    for (int32_t p = 0; p < problem->contact.n_half_spaces; p++) {
       NoliVec3 at = noli_load3(&x[3 * (int64_t)vertex]);
-      double d = noli_half_space_distance(&problem->half_spaces[p], &x[3 * (int64_t)vertex]) -
-                 noli_surface_offset_of(problem->surface, body);
-      double touching =
-          rounding(&x[3 * (int64_t)vertex], 3) +
-          rounding((double[]){problem->half_spaces[p].origin.x, problem->half_spaces[p].origin.y,
-                              problem->half_spaces[p].origin.z},
-                   3);
+      double d =
+          noli_half_space_distance(&problem->contact.half_spaces[p], &x[3 * (int64_t)vertex]) -
+          noli_surface_offset_of(problem->surface, body);
+      double touching = rounding(&x[3 * (int64_t)vertex], 3) +
+                        rounding((double[]){problem->contact.half_spaces[p].origin.x,
+                                            problem->contact.half_spaces[p].origin.y,
+                                            problem->contact.half_spaces[p].origin.z},
+                                 3);
       int32_t plane = model->n_body + p;
       if (!is_sought(d, touching, reach * noli_body_pairs_range(pairs, body, plane)) ||
           !noli_body_pairs_get(pairs, body, plane)) {
@@ -111,10 +112,11 @@ static NoliStatus add_penetrations(const NoliModel* model, const double* x, Noli
   NoliImplicitSurfaceSearch* search = NULL;
   NoliImplicitSurfaceContactSet set = {0};
   NOLI_TRY(noli_implicit_surface_search_create(
-      context, problem->surface, problem->X, problem->still, problem->sheet, problem->half_spaces,
-      problem->n_half_spaces, &problem->pairs, problem->surface_radius, problem->dhat, &search));
-  NOLI_TRY(noli_implicit_surface_contacts_build(&set, context, search, x, problem->dhat, false,
-                                                noli_context_threads(context)));
+      context, problem->surface, problem->X, problem->contact.still, problem->sheets.is_sheet,
+      problem->contact.half_spaces, problem->contact.n_half_spaces, &problem->contact.pairs,
+      problem->contact.surface_radius, problem->contact.dhat, &search));
+  NOLI_TRY(noli_implicit_surface_contacts_build(&set, context, search, x, problem->contact.dhat,
+                                                false, noli_context_threads(context)));
   for (int64_t c = 0; c < set.contact.count; c++) {
     const NoliImplicitSurfaceContact* contact = &set.contact.data[c];
     if (contact->d >= 0.0) {
@@ -138,11 +140,11 @@ NoliStatus noli_sim_find_defects(const NoliModel* model, const double* x, NoliDe
   if (!noli_problem_keeps_apart(&model->problem)) {
     goto done;
   }
-  if (model->problem.contact->keeps_apart) {
+  if (model->problem.contact.model->keeps_apart) {
     NOLI_TRY(add_near_planes(model, x, 0.0, defects));
   }
   NOLI_TRY(noli_audit_add_crossings(model, x, defects));
-  if (model->problem.contact->keeps_apart) {
+  if (model->problem.contact.model->keeps_apart) {
     NOLI_TRY(noli_audit_add_nested(model, x, defects));
   }
   NOLI_TRY(add_gaps(model, x, 0.0, defects));
@@ -192,7 +194,7 @@ NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* given, NoliDef
   NOLI_TRY(noli_definition_take(context, given, &def));
   NOLI_TRY(noli_model_create(context, def, false, &model));
   NOLI_TRY(noli_sim_find_defects(model, model->x0, &defects));
-  if (!model->problem.contact->keeps_apart) {
+  if (!model->problem.contact.model->keeps_apart) {
     NOLI_TRY(add_penetrations(model, model->x0, &defects));
   }
 done:

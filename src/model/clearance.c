@@ -17,7 +17,7 @@
 // ---- the smallest gap ----
 
 bool noli_clearance_acts_at_rest(const NoliModel* model) {
-  const NoliContactModel* contact = model->problem.contact;
+  const NoliContactModel* contact = model->problem.contact.model;
   return contact->keeps_apart && contact != &noli_contact_gcp;
 }
 
@@ -90,12 +90,12 @@ static void find_closest_to_planes(const NoliModel* model, const double* x,
   const NoliSurface* surface = problem->surface;
   for (int32_t i = 0; i < surface->n_point; i++) {
     int32_t v = surface->point[i], body = surface->body[v];
-    for (int32_t p = 0; p < problem->n_half_spaces; p++) {
-      double d = noli_half_space_distance(&problem->half_spaces[p], &x[3 * (int64_t)v]) -
+    for (int32_t p = 0; p < problem->contact.n_half_spaces; p++) {
+      double d = noli_half_space_distance(&problem->contact.half_spaces[p], &x[3 * (int64_t)v]) -
                  noli_surface_offset_of(surface, body);
       double range = noli_body_pairs_range(ranges, body, model->n_body + p);
       if (d * range_of(gap) < gap->distance * range &&
-          noli_body_pairs_get(&problem->body_pairs, body, model->n_body + p)) {
+          noli_body_pairs_get(&problem->contact.body_pairs, body, model->n_body + p)) {
         *gap = (NoliGap){.distance = d,
                          .entity = {body, model->n_body + p},
                          .n_vert = {1, 0},
@@ -109,8 +109,8 @@ static void find_closest_to_planes(const NoliModel* model, const double* x,
 NoliStatus noli_clearance_closest(const NoliModel* model, NoliBroadPhase* broad_phase,
                                   const double* x, NoliGap* gap) {
   gap->entity[0] = gap->entity[1] = NOLI_NULL_INDEX;
-  NoliStatus status =
-      find_closest(model, broad_phase, x, &model->problem.body_pairs, -(double)INFINITY, NULL, gap);
+  NoliStatus status = find_closest(model, broad_phase, x, &model->problem.contact.body_pairs,
+                                   -(double)INFINITY, NULL, gap);
   find_closest_to_planes(model, x, NULL, gap);
   return status;
 }
@@ -122,7 +122,7 @@ static double shortest_edge(const NoliModel* model, const double* x) {
   for (int32_t e = 0; e < surface->n_edge; e++) {
     const int32_t* edge = &surface->edge[2 * (int64_t)e];
     int32_t body = surface->body[edge[0]];
-    if (noli_body_pairs_get(&model->problem.body_pairs, body, body)) {
+    if (noli_body_pairs_get(&model->problem.contact.body_pairs, body, body)) {
       NoliVec3 a = noli_load3(&x[3 * (int64_t)edge[0]]), b = noli_load3(&x[3 * (int64_t)edge[1]]);
       double length = noli_norm3(noli_sub3(b, a));
       shortest = length > 0.0 ? fmin(shortest, length) : shortest; // points have no length
@@ -154,7 +154,7 @@ static NoliStatus require_rest_offsets(const NoliModel* model) {
   NoliStatus status = NOLI_OK;
   const NoliSurface* surface = model->problem.surface;
   NoliBroadPhase* broad_phase = NULL;
-  const NoliBodyPairs self = noli_body_pairs_within(&model->problem.body_pairs);
+  const NoliBodyPairs self = noli_body_pairs_within(&model->problem.contact.body_pairs);
   NoliGap gap = {.distance = rest_rounding(model), .entity = {NOLI_NULL_INDEX}};
   char places[128];
   if (surface->offset == NULL) {
@@ -207,23 +207,24 @@ NoliStatus noli_clearance_set_distance(NoliModel* model, const NoliSimDef* def) 
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
   bool given = def->contact_distance.value > 0.0;
-  problem->dhat =
+  problem->contact.dhat =
       given ? noli_resolve(def->contact_distance, &problem->size) : DEFAULT_SHARE * problem->size.d;
   model->rest_gap = (NoliGap){.distance = INFINITY, .entity = {NOLI_NULL_INDEX, NOLI_NULL_INDEX}};
   model->follows_rest_gap = false;
   // the square of the distance must be representable
   NOLI_CHECK(model->context,
-             problem->dhat < 1e15 && (problem->dhat > 1e-100 || problem->n_inertial == 0),
+             problem->contact.dhat < 1e15 &&
+                 (problem->contact.dhat > 1e-100 || problem->inertia.n_vert == 0),
              NOLI_ERROR_ARGUMENT, "the contact distance must be in (1e-100, 1e15) m, got %g m",
-             problem->dhat);
+             problem->contact.dhat);
   if (!noli_clearance_acts_at_rest(model) || !def->contact) {
     goto done;
   }
   NOLI_TRY(require_rest_offsets(model));
-  NOLI_TRY(noli_clearance_rest_gap(model, &problem->body_pairs, (1.0 - ROUNDING) * problem->dhat,
-                                   &model->rest_gap));
-  if (!given && model->rest_gap.distance < problem->dhat) {
-    problem->dhat = SHARE_OF_GAP * model->rest_gap.distance;
+  NOLI_TRY(noli_clearance_rest_gap(model, &problem->contact.body_pairs,
+                                   (1.0 - ROUNDING) * problem->contact.dhat, &model->rest_gap));
+  if (!given && model->rest_gap.distance < problem->contact.dhat) {
+    problem->contact.dhat = SHARE_OF_GAP * model->rest_gap.distance;
     model->follows_rest_gap = true;
   }
 done:
@@ -234,7 +235,7 @@ done:
 
 static void report_rest_gap(const NoliModel* model) {
   const NoliGap* gap = &model->rest_gap;
-  double dhat = model->problem.dhat;
+  double dhat = model->problem.contact.dhat;
   char places[128];
   if (gap->entity[0] == NOLI_NULL_INDEX) {
     return;
@@ -259,16 +260,16 @@ static NoliStatus report_start_gap(const NoliModel* model) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
   NoliBroadPhase* broad_phase = NULL;
-  NoliBodyPairs pairs = noli_body_pairs_between(&problem->body_pairs);
+  NoliBodyPairs pairs = noli_body_pairs_between(&problem->contact.body_pairs);
   uint8_t* self = NULL;
-  NoliGap gap = {.distance = (1.0 - ROUNDING) * problem->dhat, .entity = {NOLI_NULL_INDEX}};
+  NoliGap gap = {.distance = (1.0 - ROUNDING) * problem->contact.dhat, .entity = {NOLI_NULL_INDEX}};
   // skip gaps of the rest shape, which are already reported; report those of other start positions
   size_t bytes = 3 * (size_t)problem->n_vert * sizeof *problem->X;
   bool at_rest = memcmp(problem->X, model->x0, bytes) == 0;
   if (!at_rest) {
     NOLI_NEW(model->context, self, model->n_body);
     for (int32_t b = 0; b < model->n_body; b++) {
-      self[b] = b != model->rest_gap.entity[0] && problem->body_pairs.self[b] != 0;
+      self[b] = b != model->rest_gap.entity[0] && problem->contact.body_pairs.self[b] != 0;
     }
     pairs.self = self;
   }
@@ -276,9 +277,9 @@ static NoliStatus report_start_gap(const NoliModel* model) {
   // measure and report the smallest gap
   double touching = rounding_of(model->x0, 3 * (int64_t)problem->n_vert);
   NOLI_TRY(noli_broad_phase_create(model->context, problem->surface, &broad_phase));
-  NOLI_TRY(
-      find_closest(model, broad_phase, model->x0, &pairs, touching, &problem->body_pairs, &gap));
-  find_closest_to_planes(model, model->x0, &problem->body_pairs, &gap);
+  NOLI_TRY(find_closest(model, broad_phase, model->x0, &pairs, touching,
+                        &problem->contact.body_pairs, &gap));
+  find_closest_to_planes(model, model->x0, &problem->contact.body_pairs, &gap);
   if (gap.entity[0] != NOLI_NULL_INDEX) {
     char places[128];
     describe_places(model, &gap, places);
@@ -288,7 +289,7 @@ static NoliStatus report_start_gap(const NoliModel* model) {
              "%s below %.3g m or start further apart",
              model->name[gap.entity[0]], model->name[gap.entity[1]], gap.distance,
              problem->surface->offset != NULL ? ", contact offsets deducted" : "", places,
-             problem->dhat * range_of(&gap),
+             problem->contact.dhat * range_of(&gap),
              range_of(&gap) != 1.0 ? "the distance of this pair" : "contact.distance",
              gap.distance);
   }
@@ -305,8 +306,8 @@ static NoliStatus report_rooms(const NoliModel* model) {
   NoliNested* nested = NULL;
   const NoliNested* first = NULL;
   int64_t n = 0, n_inside = 0;
-  NOLI_TRY(noli_audit_nested(model->context, problem->surface, model->x0, &problem->body_pairs,
-                             &nested, &n));
+  NOLI_TRY(noli_audit_nested(model->context, problem->surface, model->x0,
+                             &problem->contact.body_pairs, &nested, &n));
   for (int64_t i = 0; i < n; i++) {
     n_inside += model->obstacle[nested[i].container];
     first = n_inside == 1 && first == NULL ? &nested[i] : first;
@@ -329,7 +330,7 @@ done:
 
 NoliStatus noli_clearance_report(const NoliModel* model) {
   NoliStatus status = NOLI_OK;
-  if (model->problem.contact->keeps_apart) {
+  if (model->problem.contact.model->keeps_apart) {
     NOLI_TRY(report_rooms(model));
   }
   if (noli_clearance_acts_at_rest(model)) {

@@ -11,11 +11,11 @@
 // belong to.
 bool noli_clearance_acts_at_rest(const NoliModel* model);
 
-// Sets problem->dhat and model->rest_gap: the given distance or the default, which is half the
-// smallest gap between parts of the surface of one body at rest that share no vertex if that gap is
-// below 1e-3 d, and otherwise 1e-3 d. Needs surface, pairs, sizes and the contact model; with
-// models without forces at rest ("gcp") or without self-contact the default is 1e-3 d. Fails with
-// NOLI_ERROR_ARGUMENT for a distance whose square is out of range.
+// Sets problem->contact.dhat and model->rest_gap: the given distance or the default, which is half
+// the smallest gap between parts of the surface of one body at rest that share no vertex if that
+// gap is below 1e-3 d, and otherwise 1e-3 d. Needs surface, pairs, sizes and the contact model;
+// with models without forces at rest ("gcp") or without self-contact the default is 1e-3 d. Fails
+// with NOLI_ERROR_ARGUMENT for a distance whose square is out of range.
 NOLI_WARN_UNUSED NoliStatus noli_clearance_set_distance(NoliModel* model, const NoliSimDef* def);
 
 // The smallest gap between parts of one body at rest that share no vertex, of the bodies that meet

@@ -14,7 +14,7 @@
 // times with 0.45, 2.5 times with 0.49 and 3.4 times with 0.4999.
 #define LOCKING_RATIO 0.45
 // A surface vertex is opposite to another one where the cosine of their normals is below this.
-#define OPPOSITE -0.5
+#define OPPOSITE (-0.5)
 // Share of its surface from which on a body is a single layer: in rods of one cell half of the
 // vertices have an edge through the section.
 #define LAYER_SHARE 0.4
@@ -57,7 +57,7 @@ static void warn(const NoliModel* model, const Doubt* doubt) {
 }
 
 static bool is_linear_solid(const NoliBodyDef* body) {
-  return !body->obstacle && noli_body_kind(body) == NOLI_BODY_SOLID && body->order <= 1;
+  return !body->obstacle && noli_body_kind(body) == &noli_body_solid && body->order <= 1;
 }
 
 // ---- locking ----
@@ -72,7 +72,7 @@ static double largest_ratio(double ratio, const NoliMaterialDef* material,
 }
 
 static void doubt_ratio(const NoliModel* model, int32_t b, const NoliBodyDef* body, Doubt* doubt) {
-  bool plane = noli_body_kind(body) == NOLI_BODY_PLANE_STRAIN;
+  bool plane = noli_body_kind(body) == &noli_body_plane_strain;
   int32_t n_element = model->tet_first[b + 1] - model->tet_first[b];
   double ratio = largest_ratio(-1.0, &body->material, &body->fields, n_element);
   for (int32_t k = 0; k < body->n_parts; k++) {
@@ -247,12 +247,12 @@ done:
 
 // The largest distance at which others touch a body; 0: none do.
 static double reach_of(const NoliModel* model, int32_t b) {
-  const NoliBodyPairs* pairs = &model->problem.body_pairs;
+  const NoliBodyPairs* pairs = &model->problem.contact.body_pairs;
   double reach = 0.0;
   for (int32_t e = 0; e < model->n_entity; e++) {
     bool still = e < model->n_body && model->obstacle[b] && model->obstacle[e];
     if (e != b && !still && noli_body_pairs_get(pairs, b, e)) {
-      reach = fmax(reach, model->problem.dhat * noli_body_pairs_range(pairs, b, e));
+      reach = fmax(reach, model->problem.contact.dhat * noli_body_pairs_range(pairs, b, e));
     }
   }
   return reach;
@@ -326,7 +326,7 @@ NoliStatus noli_doubts_report(const NoliModel* model, const NoliSimDef* def) {
   Doubt ratio = {0}, thin = {0}, fine = {0};
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBodyDef* body = &def->bodies[b];
-    bool plane = !body->obstacle && noli_body_kind(body) == NOLI_BODY_PLANE_STRAIN;
+    bool plane = !body->obstacle && noli_body_kind(body) == &noli_body_plane_strain;
     if (plane || is_linear_solid(body)) {
       doubt_ratio(model, b, body, &ratio);
     }

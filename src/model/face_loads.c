@@ -1,9 +1,9 @@
 #include "model/face_loads.h"
 
+#include "base/sort.h"
 #include "math/vec3.h"
 #include "mesh/topology.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // ---- faces --------------------------------------------------------------------------------------
@@ -34,8 +34,8 @@ static Corners corners_of(const int32_t vertex[3], int32_t first) {
 }
 
 static bool is_listed(const Meant* meant, const Corners* corners) {
-  return meant->face == NULL || bsearch(corners, meant->face, (size_t)meant->n_face,
-                                        sizeof *corners, compare_corners) != NULL;
+  return meant->face == NULL || noli_find_sorted(corners, meant->face, meant->n_face,
+                                                 sizeof *corners, compare_corners) != NULL;
 }
 
 // Lists the faces of a body that are meant into tri (NULL: only counts).
@@ -69,7 +69,7 @@ static int32_t list_faces(const NoliModel* model, int32_t body, const Meant* mea
 // Adds the faces of a force to those with a pressure.
 static NoliStatus add_pressed(NoliModel* model, NoliForce* force) {
   NoliStatus status = NOLI_OK;
-  NoliFaces* pressed = &model->problem.pressed;
+  NoliFaces* pressed = &model->problem.pressed.flat;
   int32_t* all = NULL;
   force->pressed_first = pressed->n;
   NOLI_NEW(model->context, all, 3 * ((int64_t)pressed->n + force->faces.n));
@@ -134,7 +134,7 @@ static bool is_marked(const NoliBlock* block, NoliTetFace face, const uint8_t* m
 static int32_t keep_meant(const NoliBlock* block, const Meant* meant, int64_t n, Side* side,
                           NoliTetFace* kept) {
   int32_t n_kept = 0;
-  qsort(side, (size_t)n, sizeof *side, compare_sides);
+  noli_sort(side, n, sizeof *side, compare_sides);
   for (int64_t i = 0, end; i < n; i = end) {
     end = i + 1;
     while (end < n && compare_sides(&side[i], &side[end]) == 0) {
@@ -152,13 +152,13 @@ static NoliStatus add_pressed_curved(NoliModel* model, NoliForce* force) {
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
   const NoliCurvedFaces** all = NULL;
-  NOLI_NEW(model->context, all, problem->n_pressed_curved + 1);
-  for (int32_t k = 0; k < problem->n_pressed_curved; k++) {
-    all[k] = problem->pressed_curved[k];
+  NOLI_NEW(model->context, all, problem->pressed.n_curved + 1);
+  for (int32_t k = 0; k < problem->pressed.n_curved; k++) {
+    all[k] = problem->pressed.curved[k];
   }
-  noli_free(model->context, problem->pressed_curved);
-  problem->pressed_curved = all;
-  force->pressed_first = problem->n_pressed_curved++;
+  noli_free(model->context, problem->pressed.curved);
+  problem->pressed.curved = all;
+  force->pressed_first = problem->pressed.n_curved++;
   all[force->pressed_first] = &force->curved;
 done:
   return status;
@@ -209,7 +209,7 @@ NoliStatus noli_face_loads_build(NoliModel* model, const NoliSimDef* sim_def, in
     for (int64_t i = 0; i < def->n_face; i++) {
       meant.face[i] = corners_of(def->face + 3 * i, model->vert_first[body]);
     }
-    qsort(meant.face, (size_t)def->n_face, sizeof *meant.face, compare_corners);
+    noli_sort(meant.face, def->n_face, sizeof *meant.face, compare_corners);
   }
   force->thickness =
       model->problem.surface->planar[body] ? sim_def->bodies[body].plane_strain : 1.0;

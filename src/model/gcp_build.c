@@ -18,14 +18,14 @@
 // Obstacles may be open or codimensional; an edge with more than two triangles, or with two that
 // are oriented inconsistently, leaves the outside undefined.
 static bool is_refused(const NoliModel* model, int32_t body) {
-  NoliFlawKind flaw = model->problem.gcp.rings->flaw[body].kind;
+  NoliFlawKind flaw = model->problem.contact.gcp.rings->flaw[body].kind;
   bool open = flaw == NOLI_FLAW_OPEN || flaw == NOLI_FLAW_SEGMENT || flaw == NOLI_FLAW_POINT;
   return flaw != NOLI_FLAW_NONE && !(model->obstacle[body] && open);
 }
 
 // "\"ball\": the edge of vertices 1 and 2, ..", by the numbers within the body.
 static void describe_flaw(const NoliModel* model, int32_t body, char text[2 * NOLI_FLAW_TEXT]) {
-  const NoliFlaw* flaw = &model->problem.gcp.rings->flaw[body];
+  const NoliFlaw* flaw = &model->problem.contact.gcp.rings->flaw[body];
   int32_t called[2];
   char why[NOLI_FLAW_TEXT];
   for (int k = 0; k < 2; k++) {
@@ -61,7 +61,7 @@ done:
 }
 
 static void leave_open_to_barrier(NoliModel* model) {
-  NoliGcpProblem* geometric = &model->problem.gcp;
+  NoliGcpProblem* geometric = &model->problem.contact.gcp;
   for (int32_t b = 0; b < model->n_body; b++) {
     if (geometric->rings->flaw[b].kind != NOLI_FLAW_NONE) {
       geometric->has_open = true;
@@ -81,7 +81,7 @@ static double mean_weight(const NoliModel* model) {
   for (int32_t i = 0; i < surface->n_point; i++) {
     int32_t v = surface->point[i];
     double weight =
-        model->obstacle[surface->body[v]] ? 0.0 : model->problem.gcp.model.vert_weight[v];
+        model->obstacle[surface->body[v]] ? 0.0 : model->problem.contact.gcp.model.vert_weight[v];
     sum += weight;
     n += weight > 0.0;
   }
@@ -110,22 +110,22 @@ static NoliStatus adapt_support(NoliModel* model, const NoliSimDef* def,
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
-  NoliGcpModel* gcp = &problem->gcp.model;
-  NoliGcpSetup *setup = &problem->gcp.setup, of_bodies;
+  NoliGcpModel* gcp = &problem->contact.gcp.model;
+  NoliGcpSetup *setup = &problem->contact.gcp.setup, of_bodies;
   if (def->gcp.act_at_rest) {
     setup->min_eps = gcp->max_eps;
     goto done;
   }
   size_t bytes = 3 * (size_t)problem->n_vert * sizeof *problem->X;
   if (memcmp(problem->X, model->x0, bytes) == 0) {
-    return noli_gcp_adapt_support(context, gcp, broad_phase, &problem->body_pairs, model->x0,
-                                  setup);
+    return noli_gcp_adapt_support(context, gcp, broad_phase, &problem->contact.body_pairs,
+                                  model->x0, setup);
   }
-  const NoliBodyPairs self = noli_body_pairs_within(&problem->body_pairs);
-  const NoliBodyPairs others = noli_body_pairs_between(&problem->body_pairs);
+  const NoliBodyPairs self = noli_body_pairs_within(&problem->contact.body_pairs);
+  const NoliBodyPairs others = noli_body_pairs_between(&problem->contact.body_pairs);
   gcp->n_half_spaces = 0;
   NOLI_TRY(noli_gcp_adapt_support(context, gcp, broad_phase, &self, problem->X, &of_bodies));
-  gcp->n_half_spaces = problem->n_half_spaces;
+  gcp->n_half_spaces = problem->contact.n_half_spaces;
   NOLI_TRY(check_rest_shape(model, of_bodies.touching));
   NOLI_TRY(noli_gcp_adapt_support(context, gcp, broad_phase, &others, model->x0, setup));
   setup->n_candidates += of_bodies.n_candidates;
@@ -140,7 +140,7 @@ static NoliStatus find_inner(NoliModel* model, const NoliSimDef* def, NoliBroadP
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
-  NoliGcpProblem* geometric = &problem->gcp;
+  NoliGcpProblem* geometric = &problem->contact.gcp;
   double reach = geometric->model.parameters.eps_target;
   bool folding = false;
   NoliCandidates all = {0}, inside = {0};
@@ -153,11 +153,11 @@ static NoliStatus find_inner(NoliModel* model, const NoliSimDef* def, NoliBroadP
     folding = folding || body->order > 1 || body->shell.thickness > 0.0 ||
               noli_proxy_kind(&body->proxy) != NOLI_PROXY_AUTOMATIC;
   }
-  NOLI_TRY(noli_broad_phase_find(broad_phase, problem->X, problem->X, reach, &problem->body_pairs,
-                                 &all));
+  NOLI_TRY(noli_broad_phase_find(broad_phase, problem->X, problem->X, reach,
+                                 &problem->contact.body_pairs, &all));
   NOLI_TRY(noli_gcp_inner_candidates(context, problem->surface, geometric->inside, &all, &inside));
   NOLI_TRY(noli_contact_set_build(&set, context, problem->surface, problem->X, &inside, NULL, 0,
-                                  &problem->pairs, problem->X, reach,
+                                  &problem->contact.pairs, problem->X, reach,
                                   noli_context_threads(context)));
   geometric->inner =
       (folding ? INNER_FOLDING : INNER_LINEAR) * fmin(reach, noli_contact_set_min_distance(&set));
@@ -172,14 +172,14 @@ NoliStatus noli_gcp_model_build(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
-  NoliGcpProblem* geometric = &problem->gcp;
+  NoliGcpProblem* geometric = &problem->contact.gcp;
   NoliBroadPhase* broad_phase = NULL;
 
   // parameters
   const NoliScaled reach = def->gcp.eps_target, length = def->gcp.length;
   const NoliGcpParameters parameters = {
       .sharpness = {def->gcp.alpha, def->gcp.beta},
-      .eps_target = reach.value > 0.0 ? noli_resolve(reach, &problem->size) : problem->dhat,
+      .eps_target = reach.value > 0.0 ? noli_resolve(reach, &problem->size) : problem->contact.dhat,
       .length = noli_resolve(length, &problem->size),
       .ramp = RAMP};
   NOLI_TRY(noli_rings_create(context, problem->surface, &geometric->rings));
@@ -187,9 +187,9 @@ NoliStatus noli_gcp_model_build(NoliModel* model, const NoliSimDef* def) {
   NOLI_TRY(noli_sheets_require_outward(model, def, NULL));
   leave_open_to_barrier(model);
   NOLI_TRY(noli_gcp_model_init(context, &geometric->model, &parameters, problem->surface,
-                               geometric->rings, problem->half_spaces, problem->n_half_spaces,
-                               problem->X));
-  geometric->model.pairs = &problem->body_pairs;
+                               geometric->rings, problem->contact.half_spaces,
+                               problem->contact.n_half_spaces, problem->X));
+  geometric->model.pairs = &problem->contact.body_pairs;
   geometric->weight = mean_weight(model);
 
   // supports of the vertices, and inner barriers
@@ -208,7 +208,7 @@ done:
 }
 
 void noli_gcp_model_release(NoliModel* model) {
-  NoliGcpProblem* geometric = &model->problem.gcp;
+  NoliGcpProblem* geometric = &model->problem.contact.gcp;
   noli_gcp_model_free(model->context, &geometric->model);
   noli_free(model->context, geometric->inside);
   noli_rings_destroy(model->context, &geometric->rings);

@@ -85,7 +85,8 @@ done:
 // Whether terms of single nodes list a node on this rank: where ranks have parts, its owner does,
 // which has its row of the matrix.
 static bool lists(const NoliModel* model, int32_t node) {
-  return !model->problem.in_parts || model->problem.owner[node] == noli_rank(model->context);
+  return !model->problem.ranks.in_parts ||
+         model->problem.ranks.owner[node] == noli_rank(model->context);
 }
 
 // Masses of nodes, and the nodes with inertia of their own; unused nodes and obstacles get the
@@ -94,18 +95,19 @@ static NoliStatus build_masses(NoliModel* model) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
-  NOLI_NEW_ZERO(context, problem->mass, problem->n_vert);
-  NOLI_NEW_ZERO(context, problem->weight, problem->n_vert);
-  NOLI_NEW(context, problem->inertial, problem->n_vert);
-  NOLI_NEW(context, problem->lumped, problem->n_vert);
-  NOLI_NEW(context, problem->own_lumped, problem->n_vert);
+  NOLI_NEW_ZERO(context, problem->inertia.mass, problem->n_vert);
+  NOLI_NEW_ZERO(context, problem->inertia.weight, problem->n_vert);
+  NOLI_NEW(context, problem->inertia.vert, problem->n_vert);
+  NOLI_NEW(context, problem->inertia.lumped, problem->n_vert);
+  NOLI_NEW(context, problem->inertia.own_lumped, problem->n_vert);
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
     if (noli_model_counts(model, block)) {
-      block->type->add_mass(block, problem->mass);
+      block->type->add_mass(block, problem->inertia.mass);
     }
   }
-  NOLI_TRY(noli_model_unite(model, sizeof *problem->mass, problem->mass, problem->n_vert));
+  NOLI_TRY(noli_model_unite(model, sizeof *problem->inertia.mass, problem->inertia.mass,
+                            problem->n_vert));
 
   // nodes with a mass, and those of them whose mass is lumped
   double total = 0.0;
@@ -113,32 +115,33 @@ static NoliStatus build_masses(NoliModel* model) {
     const NoliBlock* block = noli_problem_block(problem, b);
     bool lumped = block != NULL && block->n_consistent == 0;
     for (int32_t i = model->vert_first[b]; i < model->vert_first[b + 1]; i++) {
-      if (problem->mass[i] > 0.0) {
-        problem->inertial[problem->n_inertial++] = i;
-        total += problem->mass[i];
+      if (problem->inertia.mass[i] > 0.0) {
+        problem->inertia.vert[problem->inertia.n_vert++] = i;
+        total += problem->inertia.mass[i];
       }
-      if (problem->mass[i] > 0.0 && lumped) {
-        problem->lumped[problem->n_lumped++] = i;
+      if (problem->inertia.mass[i] > 0.0 && lumped) {
+        problem->inertia.lumped[problem->inertia.n_lumped++] = i;
         if (lists(model, i)) {
-          problem->own_lumped[problem->n_own_lumped++] = i;
+          problem->inertia.own_lumped[problem->inertia.n_own_lumped++] = i;
         }
       }
     }
   }
 
   // contributions to the momentum: masses, or row sums of matrices
-  problem->mean_mass = problem->n_inertial > 0 ? total / problem->n_inertial : 1.0;
+  problem->inertia.mean_mass = problem->inertia.n_vert > 0 ? total / problem->inertia.n_vert : 1.0;
   for (int32_t i = 0; i < problem->n_vert; i++) {
-    problem->mass[i] = problem->mass[i] > 0.0 ? problem->mass[i] : problem->mean_mass;
-    problem->weight[i] = i < problem->n_node ? problem->mass[i] : 0.0;
+    problem->inertia.mass[i] =
+        problem->inertia.mass[i] > 0.0 ? problem->inertia.mass[i] : problem->inertia.mean_mass;
+    problem->inertia.weight[i] = i < problem->n_node ? problem->inertia.mass[i] : 0.0;
   }
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
     if (block->n_consistent > 0) {
-      block->type->set_weight(block, problem->weight);
+      block->type->set_weight(block, problem->inertia.weight);
     }
     for (int32_t k = 0; k < block->n_angle; k++) {
-      problem->weight[block->first_angle + k] = 0.0;
+      problem->inertia.weight[block->first_angle + k] = 0.0;
     }
   }
 done:
@@ -149,15 +152,17 @@ done:
 static NoliStatus build_drag(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
-  NOLI_NEW_ZERO(model->context, problem->drag, problem->n_vert);
-  NOLI_NEW(model->context, problem->drag_node, problem->n_lumped);
+  NOLI_NEW_ZERO(model->context, problem->inertia.drag, problem->n_vert);
+  NOLI_NEW(model->context, problem->inertia.drag_vert, problem->inertia.n_lumped);
   for (int32_t b = 0, next = 0; b < model->n_body; b++) {
     double rate = def->bodies[b].material.mass_damping;
-    for (; next < problem->n_lumped && problem->lumped[next] < model->vert_first[b + 1]; next++) {
-      int32_t node = problem->lumped[next];
-      problem->drag[node] = rate * problem->mass[node];
+    for (; next < problem->inertia.n_lumped &&
+           problem->inertia.lumped[next] < model->vert_first[b + 1];
+         next++) {
+      int32_t node = problem->inertia.lumped[next];
+      problem->inertia.drag[node] = rate * problem->inertia.mass[node];
       if (rate > 0.0 && lists(model, node)) {
-        problem->drag_node[problem->n_drag++] = node;
+        problem->inertia.drag_vert[problem->inertia.n_drag++] = node;
       }
     }
   }
@@ -181,7 +186,7 @@ static NoliStatus set_static_time(NoliModel* model) {
     }
   }
   NOLI_TRY(noli_model_unite(model, sizeof sum, sum, 1));
-  problem->static_time = sum[0] > 0.0 ? sqrt(sum[0] / sum[1]) : 1.0;
+  problem->inertia.static_time = sum[0] > 0.0 ? sqrt(sum[0] / sum[1]) : 1.0;
 done:
   return status;
 }
@@ -189,7 +194,7 @@ done:
 NoliSceneSize noli_model_size(const NoliModel* model, const double* X) {
   NoliVec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
   NoliBall ball = noli_ball_empty();
-  bool any = model->problem.n_inertial > 0, grows = true;
+  bool any = model->problem.inertia.n_vert > 0, grows = true;
   for (int pass = 0; grows; pass++) {
     grows = false;
     for (int32_t b = 0; b < model->n_body; b++) {
@@ -225,13 +230,13 @@ static NoliStatus make_law(NoliModel* model, const NoliSimDef* def, const char* 
                            .mu_s =
                                pair->static_friction > 0.0 ? pair->static_friction : pair->friction,
                            .v_s = given.value > 0.0 ? noli_resolve(given, &problem->size)
-                                                    : 10.0 * problem->friction_speed,
+                                                    : 10.0 * problem->friction.speed,
                            .mu_v = pair->viscosity};
   NOLI_CHECK(
-      model->context, law->mu_s == law->mu_d || law->v_s > problem->friction_speed,
+      model->context, law->mu_s == law->mu_d || law->v_s > problem->friction.speed,
       NOLI_ERROR_ARGUMENT,
       "%sthe Stribeck speed, %g m/s, must be above the speed that counts as sticking, %g m/s",
-      where, law->v_s, problem->friction_speed);
+      where, law->v_s, problem->friction.speed);
 done:
   return status;
 }
@@ -243,16 +248,16 @@ static NoliStatus make_range(NoliModel* model, const NoliSimDef* def, int32_t in
   const NoliPairDef* pair = &def->pairs[index];
   const NoliProblem* problem = &model->problem;
   double given = noli_resolve(pair->distance, &problem->size);
-  *range = given > 0.0 ? given / problem->dhat : 1.0;
-  NOLI_CHECK(model->context, *range == 1.0 || problem->contact->ranges, NOLI_ERROR_ARGUMENT,
+  *range = given > 0.0 ? given / problem->contact.dhat : 1.0;
+  NOLI_CHECK(model->context, *range == 1.0 || problem->contact.model->ranges, NOLI_ERROR_ARGUMENT,
              "pair %d, \"%s\" and \"%s\": the contact model \"%s\" has one contact distance for "
              "all pairs, %g m: leave the distance of the pair out, or choose \"ipc\"",
-             (int)index, model->name[pair->a], model->name[pair->b], problem->contact->name,
-             problem->dhat);
+             (int)index, model->name[pair->a], model->name[pair->b], problem->contact.model->name,
+             problem->contact.dhat);
   NOLI_CHECK(model->context, *range >= RANGE_MIN && *range <= 1.0 / RANGE_MIN, NOLI_ERROR_ARGUMENT,
              "pair %d, \"%s\" and \"%s\": a contact distance of %g m differs from that of the "
              "scene, %g m, by more than a factor of %g",
-             (int)index, model->name[pair->a], model->name[pair->b], given, problem->dhat,
+             (int)index, model->name[pair->a], model->name[pair->b], given, problem->contact.dhat,
              1.0 / RANGE_MIN);
 done:
   return status;
@@ -272,8 +277,8 @@ static void take_ranges(NoliBodyPairs* pairs, double** range, int64_t n) {
 
 void noli_model_set_tolerance(NoliModel* model, NoliScaled tolerance) {
   NoliProblem* problem = &model->problem;
-  problem->tolerance = noli_resolve(tolerance, &problem->size);
-  problem->speed_share = tolerance.relative ? SPEED_SHARE * tolerance.value : 0.0;
+  problem->solver.tolerance = noli_resolve(tolerance, &problem->size);
+  problem->solver.speed_share = tolerance.relative ? SPEED_SHARE * tolerance.value : 0.0;
 }
 
 // The friction law and the contact distance of each pair: law 0 by default, then those of pairs.
@@ -311,18 +316,18 @@ NoliStatus noli_model_set_pairs(NoliModel* model, const NoliSimDef* def) {
       noli_pair_table_build(model->context, model->n_entity, 0, def->n_pairs, exception, &number));
 
   // replace the former laws
-  NoliContactPairs* pairs = &model->problem.pairs;
-  NoliBodyPairs* touch = &model->problem.body_pairs;
+  NoliContactPairs* pairs = &model->problem.contact.pairs;
+  NoliBodyPairs* touch = &model->problem.contact.body_pairs;
   noli_pair_table_free(model->context, &pairs->number);
-  noli_free(model->context, (void*)(uintptr_t)pairs->law);
-  noli_free(model->context, (void*)(uintptr_t)touch->range);
+  noli_free(model->context, pairs->law);
+  noli_free(model->context, touch->range);
   pairs->number = number;
   pairs->law = laws.data;
   touch->range_number = &pairs->number;
   take_ranges(touch, &range.data, range.count);
   number = (NoliPairTable){0};
   laws.data = NULL;
-  model->problem.rubs = noli_contact_pairs_rub(pairs);
+  model->problem.friction.acts = noli_contact_pairs_rub(pairs);
 done:
   noli_pair_table_free(model->context, &number);
   noli_free(model->context, laws.data);
@@ -336,7 +341,7 @@ done:
 static NoliStatus build_body_pairs(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
-  NoliBodyPairs* pairs = &model->problem.body_pairs;
+  NoliBodyPairs* pairs = &model->problem.contact.body_pairs;
   NoliPairNumber* exception = NULL;
   uint8_t* self = NULL;
   int64_t n_exceptions = 0;
@@ -370,9 +375,10 @@ static NoliStatus build_contact(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
   NOLI_TRY(build_body_pairs(model, def));
-  problem->pairs = (NoliContactPairs){.n_body = model->n_body, .touch = &problem->body_pairs};
-  NOLI_NEW(model->context, problem->half_spaces, def->n_half_spaces);
-  problem->n_half_spaces = def->n_half_spaces;
+  problem->contact.pairs =
+      (NoliContactPairs){.n_body = model->n_body, .touch = &problem->contact.body_pairs};
+  NOLI_NEW(model->context, problem->contact.half_spaces, def->n_half_spaces);
+  problem->contact.n_half_spaces = def->n_half_spaces;
   for (int32_t i = 0; i < def->n_half_spaces; i++) {
     const NoliHalfSpaceDef* given = &def->half_spaces[i];
     NoliVec3 origin = noli_load3(given->origin);
@@ -380,7 +386,7 @@ static NoliStatus build_contact(NoliModel* model, const NoliSimDef* def) {
     if (given->contact_offset > 0.0) {
       origin = noli_mul_add3(origin, given->contact_offset, normal);
     }
-    problem->half_spaces[i] = (NoliHalfSpace){origin, normal};
+    problem->contact.half_spaces[i] = (NoliHalfSpace){origin, normal};
   }
 done:
   return status;
@@ -393,9 +399,9 @@ static void set_velocities(NoliModel* model, const NoliSimDef* def) {
     NoliVec3 centre = {0};
     double mass = 0.0;
     for (int32_t i = model->vert_first[b]; i < model->vert_first[b + 1]; i++) {
-      centre =
-          noli_mul_add3(centre, model->problem.weight[i], noli_load3(&model->x0[3 * (int64_t)i]));
-      mass += model->problem.weight[i];
+      centre = noli_mul_add3(centre, model->problem.inertia.weight[i],
+                             noli_load3(&model->x0[3 * (int64_t)i]));
+      mass += model->problem.inertia.weight[i];
     }
     centre = noli_scale3(mass > 0.0 ? 1.0 / mass : 0.0, centre);
     // v + omega x (x - c)
@@ -468,7 +474,7 @@ static NoliStatus copy_forces(NoliModel* model, const NoliSimDef* def) {
     force->def.node = NULL;
     force->def.name = NULL;
     for (int32_t i = 0; i < force->n_node; i++) {
-      force->total_mass += model->problem.mass[force->node[i]];
+      force->total_mass += model->problem.inertia.mass[force->node[i]];
     }
     if (force->kind == NOLI_FORCE_TRACTION || force->kind == NOLI_FORCE_PRESSURE) {
       NOLI_TRY(noli_face_loads_build(model, def, f));
@@ -507,13 +513,13 @@ static NoliStatus check_rounding(const NoliModel* model, const NoliSimDef* def) 
       largest = fmax(largest, fabs(problem->X[i]));
     }
     double rounding = DBL_EPSILON * largest;
-    bool fine_gaps = !def->contact || rounding <= COARSEST * problem->dhat;
+    bool fine_gaps = !def->contact || rounding <= COARSEST * problem->contact.dhat;
     NOLI_CHECK(
         model->context, fine_gaps && rounding <= COARSEST * edge, NOLI_ERROR_ARGUMENT,
         "body \"%s\": coordinates of %.3g m are rounded to %.2g m, too coarse for %s of %.2g "
         "m; move everything towards the origin",
         model->name[b], largest, rounding, fine_gaps ? "edges" : "the contact distance",
-        fine_gaps ? edge : problem->dhat);
+        fine_gaps ? edge : problem->contact.dhat);
   }
 done:
   return noli_fail_at(model->context, where, status);
@@ -522,26 +528,26 @@ done:
 // The solver and its termination criterion.
 static void set_method(NoliModel* model, const NoliSimDef* def) {
   NoliProblem* problem = &model->problem;
-  problem->implicit_friction = noli_definition_has_implicit_friction(def);
-  problem->friction_basis_derivatives = def->friction_basis_derivatives;
-  problem->max_substeps = def->max_substeps;
-  model->problem.method =
+  problem->friction.implicit = noli_definition_has_implicit_friction(def);
+  problem->friction.basis_derivatives = def->friction_basis_derivatives;
+  problem->solver.max_substeps = def->max_substeps;
+  model->problem.solver.method =
       noli_solver_method_find(def->solver != NULL          ? def->solver
-                              : problem->implicit_friction ? "implicit_newton"
+                              : problem->friction.implicit ? "implicit_newton"
                                                            : "projected_newton");
-  problem->contact = model->problem.method->contact != NULL
-                         ? model->problem.method->contact
-                         : noli_contact_model_find(def->contact_model);
-  problem->toi_termination =
+  problem->contact.model = model->problem.solver.method->contact != NULL
+                               ? model->problem.solver.method->contact
+                               : noli_contact_model_find(def->contact_model);
+  problem->solver.toi_termination =
       def->termination != NULL
           ? noli_names_index(&noli_termination_names, def->termination) == NOLI_TERMINATION_TOI
-          : model->problem.method->toi_termination;
-  problem->toi_tolerance = def->toi_tolerance;
-  problem->imbalance_allowed = def->imbalance > 0.0              ? def->imbalance
-                               : model->integrator->quasi_static ? IMBALANCE_OF_STATICS
-                                                                 : IMBALANCE_OF_DYNAMICS;
-  problem->min_iterations = def->min_iterations;
-  problem->augmented_lagrangian = def->augmented_lagrangian;
+          : model->problem.solver.method->toi_termination;
+  problem->solver.toi_tolerance = def->toi_tolerance;
+  problem->solver.imbalance_allowed = def->imbalance > 0.0              ? def->imbalance
+                                      : model->integrator->quasi_static ? IMBALANCE_OF_STATICS
+                                                                        : IMBALANCE_OF_DYNAMICS;
+  problem->solver.min_iterations = def->min_iterations;
+  problem->solver.augmented_lagrangian = def->augmented_lagrangian;
 }
 
 // Sizes, names, bodies with their elements and masses, contact.
@@ -589,27 +595,31 @@ static NoliStatus set_parameters(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
-  problem->friction_speed = noli_resolve(def->friction_speed, &problem->size);
+  problem->friction.speed = noli_resolve(def->friction_speed, &problem->size);
   noli_model_set_tolerance(model, def->tolerance);
-  problem->fixed_stiffness = def->barrier_stiffness;
-  problem->surface_radius = noli_resolve(def->surface_radius, &problem->size);
-  problem->ccd = noli_ccd_methods[noli_names_index(&noli_ccd_names, def->ccd)].name;
-  problem->still = model->obstacle;
-  problem->friction_iterations = def->friction_iterations;
-  problem->max_iterations = def->max_iterations;
+  problem->contact.fixed_stiffness = def->barrier_stiffness;
+  problem->contact.surface_radius = noli_resolve(def->surface_radius, &problem->size);
+  problem->contact.ccd = noli_ccd_methods[noli_names_index(&noli_ccd_names, def->ccd)].name;
+  problem->contact.still = model->obstacle;
+  problem->friction.iterations = def->friction_iterations;
+  problem->solver.max_iterations = def->max_iterations;
   set_method(model, def);
   NOLI_TRY(noli_clearance_set_distance(model, def));
 
   // the square of the distance must be representable
-  NOLI_CHECK(context, problem->dhat < 1e15 && (problem->dhat > 1e-100 || problem->n_inertial == 0),
+  NOLI_CHECK(context,
+             problem->contact.dhat < 1e15 &&
+                 (problem->contact.dhat > 1e-100 || problem->inertia.n_vert == 0),
              NOLI_ERROR_ARGUMENT, "the contact distance must be in (1e-100, 1e15) m, got %g m",
-             problem->dhat);
+             problem->contact.dhat);
   NOLI_TRY(noli_model_set_pairs(model, def));
   NOLI_TRY(check_rounding(model, def));
-  NOLI_CHECK(context, problem->surface_radius == 0.0 || problem->surface_radius > problem->dhat,
+  NOLI_CHECK(context,
+             problem->contact.surface_radius == 0.0 ||
+                 problem->contact.surface_radius > problem->contact.dhat,
              NOLI_ERROR_ARGUMENT,
              "the radius of surfaces, %g m, must be larger than the contact distance, %g m",
-             problem->surface_radius, problem->dhat);
+             problem->contact.surface_radius, problem->contact.dhat);
 done:
   return status;
 }
@@ -627,15 +637,15 @@ static NoliStatus set_petsc_options(NoliModel* model, const NoliSimDef* def) {
     return NOLI_OK;
   }
   NOLI_CHECK(model->context,
-             is_petsc(problem->linear_solver) || is_petsc(problem->general_solver) ||
+             is_petsc(problem->linear.solver) || is_petsc(problem->linear.general_solver) ||
                  noli_rank_count(model->context) > 1,
              NOLI_ERROR_ARGUMENT,
              "options of PETSc (\"%s\") need one of its linear solvers, not \"%s\"", options,
-             problem->linear_solver);
+             problem->linear.solver);
   model->petsc_options = noli_strdup(model->context, options);
   NOLI_CHECK(model->context, model->petsc_options != NULL, NOLI_ERROR_MEMORY,
              "out of memory: the options of PETSc");
-  problem->petsc_options = model->petsc_options;
+  problem->linear.petsc_options = model->petsc_options;
 done:
   return status;
 }
@@ -644,16 +654,16 @@ static NoliStatus build_solvers(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
-  if (problem->contact == &noli_contact_gcp) {
+  if (problem->contact.model == &noli_contact_gcp) {
     NOLI_TRY(noli_gcp_model_build(model, def));
   }
-  if (problem->contact == &noli_contact_implicit_surface) {
+  if (problem->contact.model == &noli_contact_implicit_surface) {
     NOLI_TRY(noli_sheets_find(model, def));
   }
-  problem->linear_tolerance = def->linear_tolerance;
-  NOLI_TRY(noli_lin_solver_find(context, def->linear_solver, false, &problem->linear_solver));
-  NOLI_TRY(
-      noli_lin_solver_find(context, def->implicit_newton.linear, true, &problem->general_solver));
+  problem->linear.tolerance = def->linear_tolerance;
+  NOLI_TRY(noli_lin_solver_find(context, def->linear_solver, false, &problem->linear.solver));
+  NOLI_TRY(noli_lin_solver_find(context, def->implicit_newton.linear, true,
+                                &problem->linear.general_solver));
   NOLI_TRY(set_petsc_options(model, def));
 done:
   return status;
@@ -708,11 +718,11 @@ static void release_parts(NoliModel* model) {
   noli_free(context, model->tie);
   noli_surface_destroy(context, &problem->surface);
   noli_volumes_free(context, &problem->volumes);
-  noli_free(context, problem->pressed.tri);
-  noli_free(context, problem->pressed_curved);
+  noli_free(context, problem->pressed.flat.tri);
+  noli_free(context, problem->pressed.curved);
   noli_springs_free(context, &problem->springs);
-  noli_pair_table_free(context, &problem->body_pairs.others);
-  noli_pair_table_free(context, &problem->pairs.number);
+  noli_pair_table_free(context, &problem->contact.body_pairs.others);
+  noli_pair_table_free(context, &problem->contact.pairs.number);
 }
 
 int64_t noli_model_element(const NoliModel* model, NoliBlockingElement element, int32_t* body) {
@@ -778,21 +788,21 @@ void noli_model_destroy(NoliModel** owner) {
                    model->force,
                    model->spring_first,
                    problem->X,
-                   problem->mass,
-                   problem->weight,
+                   problem->inertia.mass,
+                   problem->inertia.weight,
                    problem->block,
                    problem->range,
-                   problem->owner,
-                   problem->home,
-                   problem->inertial,
-                   problem->lumped,
-                   problem->own_lumped,
-                   problem->drag,
-                   problem->drag_node,
-                   problem->half_spaces,
-                   (void*)(uintptr_t)problem->body_pairs.self,
-                   (void*)(uintptr_t)problem->pairs.law,
-                   (void*)(uintptr_t)problem->body_pairs.range};
+                   problem->ranks.owner,
+                   problem->ranks.home,
+                   problem->inertia.vert,
+                   problem->inertia.lumped,
+                   problem->inertia.own_lumped,
+                   problem->inertia.drag,
+                   problem->inertia.drag_vert,
+                   problem->contact.half_spaces,
+                   problem->contact.body_pairs.self,
+                   problem->contact.pairs.law,
+                   problem->contact.body_pairs.range};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
     noli_free(context, owned[i]);
   }

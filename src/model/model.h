@@ -156,7 +156,7 @@ bool noli_model_counts(const NoliModel* model, const NoliBlock* block);
 // The volume of a body at rest, m^3.
 NOLI_WARN_UNUSED NoliStatus noli_model_rest_volume(const NoliModel* model, int32_t body,
                                                    double* volume);
-void noli_model_destroy(NoliModel** model);
+void noli_model_destroy(NoliModel** owner);
 
 void noli_model_set_tolerance(NoliModel* model, NoliScaled tolerance);
 // Replaces friction and contact distance of all pairs by those of a definition. On failure

@@ -130,7 +130,7 @@ NoliStatus noli_proximity_create(const NoliModel* model, NoliProximity** out) {
   int32_t* first = NULL;
   NOLI_NEW_ZERO(context, proximity, 1);
   proximity->model = model;
-  proximity->reach = fmax(REACH * problem->size.d, REACH_CONTACT * problem->dhat);
+  proximity->reach = fmax(REACH * problem->size.d, REACH_CONTACT * problem->contact.dhat);
   NOLI_TRY(noli_surface_items(context, problem->surface, &proximity->vertex, &proximity->n_item));
   NOLI_NEW(context, first, model->n_body + 1);
   NOLI_TRY(sort_items(proximity, first));
@@ -357,7 +357,7 @@ static NoliStatus list_neighbours(NoliProximity* proximity) {
         box.hi[k] = noli_box_above((double)box.hi[k] + reach);
       }
       if (noli_boxes_meet(&box, &forest->box[forest->root[b]]) &&
-          noli_body_pairs_get(&problem->body_pairs, a, b)) {
+          noli_body_pairs_get(&problem->contact.body_pairs, a, b)) {
         NOLI_PUSH(model->context, &proximity->near, b);
       }
     }
@@ -506,10 +506,10 @@ static void search_others(Search* search) {
   const NoliModel* model = proximity->model;
   const NoliProblem* problem = &model->problem;
   int32_t body = problem->surface->body[search->vertex];
-  for (int32_t p = 0; p < problem->n_half_spaces; p++) {
-    if (noli_body_pairs_get(&problem->body_pairs, body, model->n_body + p)) {
-      double height = noli_dot3(problem->half_spaces[p].normal,
-                                noli_sub3(search->at, problem->half_spaces[p].origin));
+  for (int32_t p = 0; p < problem->contact.n_half_spaces; p++) {
+    if (noli_body_pairs_get(&problem->contact.body_pairs, body, model->n_body + p)) {
+      double height = noli_dot3(problem->contact.half_spaces[p].normal,
+                                noli_sub3(search->at, problem->contact.half_spaces[p].origin));
       double gap = height - noli_surface_offset_of(problem->surface, body);
       search->item = gap < search->nearest ? -2 - p : search->item;
       search->nearest = fmin(search->nearest, gap);
@@ -692,10 +692,10 @@ static void measure_group(const Measure* work, const int32_t* vertex, int32_t n)
     others[i] = search[i].nearest;
     search[i].self = true;
     search[i].offset = offset;
-    search[i].nearest = fmin(others[i], SELF_REACH * problem->dhat);
+    search[i].nearest = fmin(others[i], SELF_REACH * problem->contact.dhat);
     search[i].item = NOLI_NULL_INDEX;
   }
-  if (noli_body_pairs_get(&problem->body_pairs, body, body)) {
+  if (noli_body_pairs_get(&problem->contact.body_pairs, body, body)) {
     search_self(proximity, search, n, body);
   }
   for (int32_t i = 0; i < n; i++) {
@@ -740,7 +740,7 @@ static void push_apart(NoliProximity* proximity, const double* x, int32_t vertex
   const NoliProblem* problem = &proximity->model->problem;
   int32_t found = proximity->found[vertex];
   if (found < 0) {
-    add_push(proximity, vertex, problem->half_spaces[-2 - found].normal, 1.0, gap);
+    add_push(proximity, vertex, problem->contact.half_spaces[-2 - found].normal, 1.0, gap);
     return;
   }
   const int32_t* item = &proximity->vertex[3 * (int64_t)found];
@@ -799,7 +799,7 @@ static void measure_clearance(void* user, int64_t begin, int64_t end, int32_t wo
                      .vertex = vertex,
                      .at = noli_load3(&work->x[3 * (int64_t)vertex]),
                      .nearest = proximity->reach};
-    if (noli_body_pairs_get(&problem->body_pairs, body, body)) {
+    if (noli_body_pairs_get(&problem->contact.body_pairs, body, body)) {
       search_body(&search, body);
     }
     proximity->clearance[vertex] = (float)((1.0 - ROUNDING) * search.nearest);

@@ -13,7 +13,7 @@ typedef struct NoliProximity NoliProximity;
 // `reach`, m: farther surfaces are not looked for.
 NOLI_WARN_UNUSED NoliStatus noli_proximity_create(const NoliModel* model,
                                                   NoliProximity** proximity);
-void noli_proximity_destroy(NoliProximity** proximity);
+void noli_proximity_destroy(NoliProximity** owner);
 
 // The distance that counts as far, m.
 double noli_proximity_reach(const NoliProximity* proximity);

@@ -19,7 +19,7 @@ static NoliStatus list_cells(const NoliModel* model, const NoliSimDef* def, int3
       continue;
     }
     const NoliMesh* mesh = def->bodies[b].mesh;
-    NoliBodyCells own = noli_body_cells(noli_body_kind(&def->bodies[b]), mesh);
+    NoliBodyCells own = noli_body_elements(&def->bodies[b]);
     NOLI_CHECK(model->context,
                n_corner + (int64_t)own.size * own.n <= INT32_MAX &&
                    n_vert + mesh->n_vert <= INT32_MAX,
@@ -172,7 +172,7 @@ NoliStatus noli_rank_parts_own_nodes(NoliModel* model, const int32_t* rank) {
   if (n_rank == 1) {
     goto done;
   }
-  NOLI_NEW(context, problem->owner, n_node);
+  NOLI_NEW(context, problem->ranks.owner, n_node);
   NOLI_NEW_ZERO(context, n_owned, n_rank);
   NOLI_NEW_ZERO(context, count, n_rank);
   NOLI_NEW_ZERO(context, around.first, (int64_t)n_node + 2);
@@ -184,8 +184,9 @@ NoliStatus noli_rank_parts_own_nodes(NoliModel* model, const int32_t* rank) {
   add_elements(model, rank, &around);
   for (int32_t i = 0; i < n_node; i++) {
     const int32_t* own = around.rank + around.first[i];
-    problem->owner[i] = most_frequent(own, around.first[i + 1] - around.first[i], n_owned, count);
-    n_owned[problem->owner[i]]++;
+    problem->ranks.owner[i] =
+        most_frequent(own, around.first[i + 1] - around.first[i], n_owned, count);
+    n_owned[problem->ranks.owner[i]]++;
   }
 done:
   noli_free(context, around.first);
@@ -202,18 +203,19 @@ NoliStatus noli_rank_parts_divide_contacts(NoliModel* model) {
   if (noli_rank_count(model->context) == 1) {
     return NOLI_OK;
   }
-  problem->divides_contacts = problem->in_parts;
+  problem->ranks.divides_contacts = problem->ranks.in_parts;
   for (int32_t b = 0; b < problem->surface->n_body; b++) {
-    problem->divides_contacts = problem->divides_contacts && !problem->surface->planar[b];
+    problem->ranks.divides_contacts =
+        problem->ranks.divides_contacts && !problem->surface->planar[b];
   }
-  NOLI_NEW(model->context, problem->home, problem->n_vert);
+  NOLI_NEW(model->context, problem->ranks.home, problem->n_vert);
   for (int32_t i = 0; i < problem->n_vert; i++) {
     bool moves = i < problem->n_node && !model->obstacle[problem->surface->body[i]];
-    problem->home[i] = moves ? problem->owner[i] : NOLI_NULL_INDEX;
+    problem->ranks.home[i] = moves ? problem->ranks.owner[i] : NOLI_NULL_INDEX;
   }
   for (int32_t f = followers->n_tied; f < followers->n; f++) {
     int32_t leader = followers->node[followers->row[f]];
-    problem->home[noli_followers_vertex(followers, f)] = problem->home[leader];
+    problem->ranks.home[noli_followers_vertex(followers, f)] = problem->ranks.home[leader];
   }
 done:
   return status;

@@ -12,8 +12,8 @@ NOLI_WARN_UNUSED NoliStatus noli_rank_parts_divide(NoliModel* model, const NoliS
 // The ranks of elements where ranks evaluate consecutive ones of each block.
 void noli_rank_parts_in_order(const NoliModel* model, int32_t* rank);
 
-// Gives each node to the rank with most of its elements, problem->owner. On one rank nothing. Needs
-// the nodes of all blocks; `rank` as above.
+// Gives each node to the rank with most of its elements, problem->ranks.owner. On one rank nothing.
+// Needs the nodes of all blocks; `rank` as above.
 NOLI_WARN_UNUSED NoliStatus noli_rank_parts_own_nodes(NoliModel* model, const int32_t* rank);
 
 // Finds the homes of vertices, and whether contacts are divided: where ranks have parts. In a plane

@@ -184,10 +184,10 @@ static NoliStatus enclose(NoliContext* context, const char* name, const NoliVolu
   NoliStatus status = NOLI_OK;
   const NoliMesh* mesh = body->mesh;
   NoliRegion region = (NoliRegion)noli_names_index(&noli_region_names, def->region);
-  NoliBodyKind kind = noli_body_kind(body);
-  NOLI_CHECK(context, kind != NOLI_BODY_ROD && kind != NOLI_BODY_POINTS, NOLI_ERROR_ARGUMENT,
-             "%s: rods and points enclose no volume", name);
-  if (kind == NOLI_BODY_SHELL && region != NOLI_REGION_TRIANGLES) {
+  const NoliBodyKind* kind = noli_body_kind(body);
+  NOLI_CHECK(context, kind->encloses, NOLI_ERROR_ARGUMENT, "%s: rods and points enclose no volume",
+             name);
+  if (kind == &noli_body_shell && region != NOLI_REGION_TRIANGLES) {
     return all_of_shell(context, name, def, mesh, surface);
   }
   switch (region) {

@@ -28,7 +28,7 @@ NoliStatus noli_sheets_require_outward(const NoliModel* model, const NoliSimDef*
     NOLI_CHECK(model->context, sign > 0, NOLI_ERROR_ARGUMENT,
                "the triangles of the closed shell \"%s\" face inward: the contact model \"%s\" "
                "pushes other bodies to the side that they face; reverse them",
-               model->name[b], model->problem.contact->name);
+               model->name[b], model->problem.contact.model->name);
   }
 done:
   return status;
@@ -68,7 +68,7 @@ static NoliStatus refuse_contents(const NoliModel* model, const NoliSimDef* def)
   NoliNested* nested = NULL;
   int64_t n = 0;
   NOLI_TRY(noli_audit_nested(model->context, model->problem.surface, model->x0,
-                             &model->problem.body_pairs, &nested, &n));
+                             &model->problem.contact.body_pairs, &nested, &n));
   for (int64_t i = 0; i < n; i++) {
     int32_t body = model->problem.surface->body[nested[i].vertex], container = nested[i].container;
     const double* at = &model->x0[3 * (int64_t)nested[i].vertex];
@@ -103,10 +103,10 @@ static NoliStatus find_gap(NoliModel* model) {
   NoliProblem* problem = &model->problem;
   const NoliBodyPairs pairs = noli_problem_kept_apart(problem);
   NoliGap rest = {.distance = (double)INFINITY};
-  double gap = SHEET_GAP * problem->dhat;
+  double gap = SHEET_GAP * problem->contact.dhat;
   NOLI_TRY(noli_clearance_rest_gap(model, &pairs, gap / SHARE_OF_REST_GAP, &rest));
-  problem->sheet_gap_at_rest = SHARE_OF_REST_GAP * rest.distance < gap;
-  problem->sheet_gap = fmin(gap, SHARE_OF_REST_GAP * rest.distance);
+  problem->sheets.gap_at_rest = SHARE_OF_REST_GAP * rest.distance < gap;
+  problem->sheets.gap = fmin(gap, SHARE_OF_REST_GAP * rest.distance);
 done:
   return status;
 }
@@ -114,7 +114,7 @@ done:
 // Only sheets are kept apart, so that an audit has nothing to search without them.
 static NoliStatus check_audit(const NoliModel* model) {
   NoliStatus status = NOLI_OK;
-  NOLI_CHECK(model->context, model->audit == NOLI_AUDIT_OFF || model->problem.sheet_gap > 0.0,
+  NOLI_CHECK(model->context, model->audit == NOLI_AUDIT_OFF || model->problem.sheets.gap > 0.0,
              NOLI_ERROR_ARGUMENT,
              "an audit searches for intersecting triangles, which the contact model "
              "\"implicit_surface\" allows, except between open sheets; the report of each step has "
@@ -129,7 +129,7 @@ NoliStatus noli_sheets_find(NoliModel* model, const NoliSimDef* def) {
   NoliRings* rings = NULL;
   bool any = false;
   NOLI_NEW_ZERO(context, model->sheet, model->n_body);
-  model->problem.sheet = model->sheet;
+  model->problem.sheets.is_sheet = model->sheet;
   for (int32_t b = 0; b < model->n_body; b++) {
     any = any || is_shell(model, def, b);
   }

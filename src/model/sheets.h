@@ -5,7 +5,7 @@
 
 #include "model/model.h"
 
-// Fills model->sheet, and sets problem->sheet_gap if open sheets meet. Needs surface, pairs, the
+// Fills model->sheet, and sets problem->sheets.gap if open sheets meet. Needs surface, pairs, the
 // contact distance, names and x0. Fails with NOLI_ERROR_ARGUMENT and a message that names bodies
 // and a place if a closed shell faces inward, or if a body starts inside it; if an audit is asked
 // for although no sheets meet; NOLI_ERROR_MEMORY.

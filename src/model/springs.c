@@ -1,9 +1,9 @@
 #include "model/springs.h"
 
+#include "base/sort.h"
 #include "math/vec3.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // ---- closest vertices ---------------------------------------------------------------------------
@@ -39,7 +39,7 @@ static void sort_places(const double* X, Places* places) {
   for (int32_t i = 0; i < places->n; i++) {
     places->place[i].along = X[3 * (int64_t)places->place[i].vertex + places->axis];
   }
-  qsort(places->place, (size_t)places->n, sizeof *places->place, compare_places);
+  noli_sort(places->place, places->n, sizeof *places->place, compare_places);
 }
 
 // The vertex closest to `at`, of several the lowest: searches outward from its place on the axis.

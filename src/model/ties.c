@@ -86,7 +86,7 @@ static NoliStatus check_bodies(const Ties* ties, int32_t index) {
              where, body, to);
 
   // only the barrier and constraints support surfaces that ties keep in contact
-  bool meet = noli_body_pairs_get(&problem->body_pairs, tie->body, tie->to);
+  bool meet = noli_body_pairs_get(&problem->contact.body_pairs, tie->body, tie->to);
   NOLI_CHECK(model->context,
              !meet || !ties->def->contact ||
                  noli_contact_model_find(ties->def->contact_model) == &noli_contact_barrier,

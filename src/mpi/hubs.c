@@ -3,8 +3,6 @@
 #include "base/ranks.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 void noli_hubs_free(NoliContext* context, NoliHubs* hubs) {
   noli_free(context, hubs->node);
   *hubs = (NoliHubs){0};
@@ -35,7 +33,7 @@ done:
 }
 
 static bool is_hub(const NoliHubs* hubs, int32_t node) {
-  return bsearch(&node, hubs->node, (size_t)hubs->n, sizeof node, noli_compare_int32) != NULL;
+  return noli_find_sorted(&node, hubs->node, hubs->n, sizeof node, noli_compare_int32) != NULL;
 }
 
 bool noli_hubs_couple(const NoliHubs* hubs, int32_t node, int32_t other) {

@@ -347,11 +347,12 @@ static NoliStatus append_finding(NoliCsv* csv, NoliSim* sim, const NoliDiagnosis
     name[k] = there ? noli_sim_entity_name(sim, found->entity[k]) : "";
   }
   NOLI_NEW(csv->context, row, 2 * (int64_t)(strlen(name[0]) + strlen(name[1])) + 2 * NUMBERS);
-  char* end = row + snprintf(row, NUMBERS, "%lld,%.17g,%s,%d,%.6g,%.17g,",
-                             (long long)noli_sim_step_count(sim) + (sim->failed ? 1 : 0),
-                             noli_sim_time(sim) + (sim->failed ? noli_sim_time_step(sim) : 0.0),
-                             noli_diagnosis_name(found->kind), (int)found->iterations, found->alpha,
-                             found->distance);
+  char* end =
+      row + snprintf(row, NUMBERS, "%lld,%.17g,%s,%d,%.6g,%.17g,",
+                     (long long)noli_sim_step_count(sim) + (sim->outcome.failed ? 1 : 0),
+                     noli_sim_time(sim) + (sim->outcome.failed ? noli_sim_time_step(sim) : 0.0),
+                     noli_diagnosis_name(found->kind), (int)found->iterations, found->alpha,
+                     found->distance);
   end = put_name(end, name[0]);
   end = put_name(end, name[1]);
   end = put_vertices(end, found->vertex[0], found->n_vert[0]);

@@ -36,7 +36,7 @@ static NoliStatus require_own(const NoliRun* run, const NoliSim* sim, const char
   NOLI_TRY(noli_sim_require_idle(sim, function, true));
   NOLI_CHECK(run->context, sim == run->sim, NOLI_ERROR_ARGUMENT,
              "%s: %s was opened for another simulation", function, run->directory);
-  NOLI_CHECK(run->context, sim->n_body_changes == run->n_body_changes, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(run->context, sim->host.n_body_changes == run->n_body_changes, NOLI_ERROR_ARGUMENT,
              "%s: bodies were added or removed since %s was opened; open another run", function,
              run->directory);
 done:
@@ -93,7 +93,7 @@ NoliStatus noli_run_step(NoliRun* run, NoliSim* sim) {
 static NoliStatus append_failed_step(NoliRun* run, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   const NoliHistorySource source = {sim, &run->probes};
-  if (sim->failed && run->failed_step != noli_sim_step_count(sim) + 1) {
+  if (sim->outcome.failed && run->failed_step != noli_sim_step_count(sim) + 1) {
     run->failed_step = noli_sim_step_count(sim) + 1;
     NOLI_TRY(noli_histories[NOLI_HISTORY_DIAGNOSIS].append(&run->history[NOLI_HISTORY_DIAGNOSIS],
                                                            &source, NULL));
@@ -232,8 +232,8 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
   const NoliFrameFormat* format = noli_frame_format_find(def->frame_format);
   NOLI_CHECK(context, format != NULL, NOLI_ERROR_ARGUMENT, "unknown frame format \"%s\"",
              def->frame_format);
-  NOLI_CHECK(context, def->probes != NULL || def->n_probes == 0,
-             NOLI_ERROR_ARGUMENT, "there are %d probes, but no array of them", (int)def->n_probes);
+  NOLI_CHECK(context, def->probes != NULL || def->n_probes == 0, NOLI_ERROR_ARGUMENT,
+             "there are %d probes, but no array of them", (int)def->n_probes);
   NOLI_CHECK(context, format->has_cells || def->n_fields == 0, NOLI_ERROR_ARGUMENT,
              "frames of the format \"%s\" have no fields; "
              "\"vtu\" has those of output.fields",
@@ -243,7 +243,7 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
   NOLI_NEW_ZERO(context, made, 1);
   made->context = context;
   made->sim = sim;
-  made->n_body_changes = sim->n_body_changes;
+  made->n_body_changes = sim->host.n_body_changes;
   made->log = -1;
   made->frames.format = format;
   made->checkpoint_step = -1;

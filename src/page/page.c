@@ -206,7 +206,7 @@ static json_t* about_of(const PageWriter* writer, json_t* audit) {
       (int)run->layout.n_triangles, "n_segments", (int)run->layout.n_segments, "n_points",
       (int)run->layout.n_points, "gravity", g[0], g[1], g[2], "reach",
       noli_proximity_reach(writer->proximity), "contact_distance",
-      def->contact ? run->sim->model->problem.dhat : 0.0, "bodies",
+      def->contact ? run->sim->model->problem.contact.dhat : 0.0, "bodies",
       bodies_of(run->sim->model, def), "floors", noli_page_floors(def), "colours",
       noli_page_colours(), "fields", noli_page_fields_json(&writer->fields), "frames",
       writer->frames, "groups", writer->groups, "histories", writer->histories, "audit", audit);

@@ -79,8 +79,8 @@ json_t* noli_page_colours(void) {
   json_t* colours = json_array();
   for (int32_t k = 0; k <= NOLI_BODY_COLOURS; k++) {
     const float* colour = k < NOLI_BODY_COLOURS ? noli_body_colours[k] : noli_obstacle_colour;
-    json_array_append_new(colours, json_pack("[f,f,f]", (double)colour[0], (double)colour[1],
-                                             (double)colour[2]));
+    json_array_append_new(
+        colours, json_pack("[f,f,f]", (double)colour[0], (double)colour[1], (double)colour[2]));
   }
   return colours;
 }
@@ -89,11 +89,11 @@ json_t* noli_page_fields_json(const NoliPageFieldList* list) {
   json_t* fields = json_array();
   for (int32_t f = 0; f < list->n; f++) {
     const NoliPageField* field = &noli_page_fields[list->field[f]];
-    json_array_append_new(fields, json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:b}", "name",
-                                            field->name, "label", field->label, "unit", field->unit,
-                                            "components", (int)field->n_components, "root",
-                                            (int)field->root, "hidden", (int)field->hidden,
-                                            "cells", (int)field->of_cells));
+    json_array_append_new(fields,
+                          json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:b}", "name", field->name,
+                                    "label", field->label, "unit", field->unit, "components",
+                                    (int)field->n_components, "root", (int)field->root, "hidden",
+                                    (int)field->hidden, "cells", (int)field->of_cells));
   }
   return fields;
 }

@@ -1,7 +1,7 @@
 // Frames of a run in few bytes: the vertices of the surface only, as whole numbers in the box of a
-// group of frames, with eight more bits for vertices at gaps of a few such numbers, so that surfaces
-// keep their order; positions as errors of a prediction from the two frames before and fields as
-// differences to the frame before, compressed.
+// group of frames, with eight more bits for vertices at gaps of a few such numbers, so that
+// surfaces keep their order; positions as errors of a prediction from the two frames before and
+// fields as differences to the frame before, compressed.
 #pragma once
 
 #include "model/proximity.h"

@@ -4,6 +4,7 @@
 // sections of rods.
 #include "noli/output.h"
 
+#include "base/sort.h"
 #include "noli/version.h"
 #include "fem/thin/twist.h"
 #include "page/page_file.h"
@@ -35,8 +36,8 @@ typedef struct Scenery {
   NOLI_ARRAY(int32_t) part;                        // (n) of each vertex
   NOLI_ARRAY(int32_t) number;                      // (n) within its body
   NOLI_ARRAY(int32_t) triangles, segments, points; // vertices of the page
-  float* model_away; // (vertices of the model x 3) where they start
-  int32_t* place;    // (vertices of the model) in the page, of the present part; or NOLI_NULL_INDEX
+  float* model_away;                               // (vertices of the model x 3) where they start
+  int32_t* place; // (vertices of the model) in the page, of the present part; or NOLI_NULL_INDEX
 } Scenery;
 
 // Directions away from what is near, of the vertices of the model where they start.
@@ -453,7 +454,7 @@ static NoliStatus add_gaps(Scenery* scenery, NoliDefects* gaps) {
       gap->n_vert[1] = 0; // drawn by one side
     }
   }
-  qsort(gaps->data, (size_t)gaps->count, sizeof *gaps->data, compare_gaps);
+  noli_sort(gaps->data, gaps->count, sizeof *gaps->data, compare_gaps);
   for (int64_t i = 0, n; i < gaps->count; i += n) {
     const NoliDefect* least = &gaps->data[i];
     double size = 0.0;
@@ -469,8 +470,9 @@ static NoliStatus add_gaps(Scenery* scenery, NoliDefects* gaps) {
              "\"%.120s\" and \"%.120s\": %" PRId64
              " gaps below the contact distance, %.3g m; the smallest %.3g m",
              model->name[least->entity[0]], model->name[least->entity[1]], n,
-             model->problem.dhat * noli_body_pairs_range(&model->problem.body_pairs,
-                                                         least->entity[0], least->entity[1]),
+             model->problem.contact.dhat * noli_body_pairs_range(&model->problem.contact.body_pairs,
+                                                                 least->entity[0],
+                                                                 least->entity[1]),
              least->distance);
     NOLI_TRY(list_finding(scenery, "gap", text, least->position, size));
   }
@@ -483,8 +485,8 @@ static NoliStatus add_findings(Scenery* scenery, int64_t* n_defects) {
   const NoliModel* model = scenery->model;
   NoliDefects defects = {0}, gaps = {0};
   NOLI_TRY(noli_sim_find_defects(model, model->x0, &defects));
-  if (scenery->def->contact && model->problem.contact->keeps_apart) {
-    NOLI_TRY(noli_sim_find_gaps(model, model->x0, model->problem.dhat, &gaps));
+  if (scenery->def->contact && model->problem.contact.model->keeps_apart) {
+    NOLI_TRY(noli_sim_find_gaps(model, model->x0, model->problem.contact.dhat, &gaps));
   }
   *n_defects = defects.count;
   NOLI_TRY(add_defects(scenery, &defects));
@@ -546,18 +548,17 @@ static NoliStatus write_content(NoliPageFile* file, const Scenery* scenery, cons
   NOLI_TRY(noli_scene_json(scene, &text));
   NOLI_TRY(noli_page_file_compressed(file, "file-scene.json", text, (int64_t)strlen(text)));
   NOLI_TRY(noli_page_file_end(
-      file,
-      json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[f,f,f], s:O, s:o, s:o, s:o, "
-                "s:[{s:i, s:f}], s:O, s:[], s:O, s:I, s:f}",
-                "name", noli_scene_name(scene), "version", noli_version(), "n_nodes",
-                (int)scenery->model->problem.n_vert, "n_vert", (int)n_vert, "n_triangles",
-                (int)(scenery->triangles.count / 3), "n_segments",
-                (int)(scenery->segments.count / 2), "n_points", (int)scenery->points.count,
-                "gravity", g[0], g[1], g[2], "bodies", scenery->parts, "floors",
-                noli_page_floors(scenery->def), "colours", noli_page_colours(), "fields",
-                noli_page_fields_json(&group.fields), "frames", "step", 0, "time", 0.0, "groups", groups, "histories", "findings",
-                scenery->findings, "n_defects", (json_int_t)n_defects, "duration",
-                noli_scene_duration(scene))));
+      file, json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[f,f,f], s:O, s:o, s:o, s:o, "
+                      "s:[{s:i, s:f}], s:O, s:[], s:O, s:I, s:f}",
+                      "name", noli_scene_name(scene), "version", noli_version(), "n_nodes",
+                      (int)scenery->model->problem.n_vert, "n_vert", (int)n_vert, "n_triangles",
+                      (int)(scenery->triangles.count / 3), "n_segments",
+                      (int)(scenery->segments.count / 2), "n_points", (int)scenery->points.count,
+                      "gravity", g[0], g[1], g[2], "bodies", scenery->parts, "floors",
+                      noli_page_floors(scenery->def), "colours", noli_page_colours(), "fields",
+                      noli_page_fields_json(&group.fields), "frames", "step", 0, "time", 0.0,
+                      "groups", groups, "histories", "findings", scenery->findings, "n_defects",
+                      (json_int_t)n_defects, "duration", noli_scene_duration(scene))));
 done:
   noli_page_group_free(file->context, &group);
   noli_scene_free_text(file->context, &text);

@@ -145,7 +145,7 @@ static NoliStatus begin(NoliContext* context, const NoliModel* model, const Noli
                            .settle = def->settle,
                            .rounds = def->rounds,
                            .through = {NOLI_NULL_INDEX, NOLI_NULL_INDEX},
-                           .target = (1.0 + BEYOND) * model->problem.dhat};
+                           .target = (1.0 + BEYOND) * model->problem.contact.dhat};
   NOLI_NEW(context, work->x, 3 * n);
   NOLI_NEW(context, work->before, 3 * n);
   NOLI_NEW(context, work->held, n);
@@ -272,7 +272,7 @@ static NoliStatus find_tightest(const NoliRepairWork* work, NoliRepairGap* tight
   NoliStatus status = NOLI_OK;
   NoliRepairGaps gaps = {0};
   const NoliProblem* problem = &work->model->problem;
-  double limit = problem->dhat * (1.0 - 1e-6);
+  double limit = problem->contact.dhat * (1.0 - 1e-6);
   *tightest = (NoliRepairGap){.gap = INFINITY, .range = 1.0};
   NOLI_TRY(noli_repair_gaps(work, work->surface, work->broad_phase, &work->pairs, work->x, limit,
                             &gaps));
@@ -282,12 +282,14 @@ static NoliStatus find_tightest(const NoliRepairWork* work, NoliRepairGap* tight
   }
   for (int32_t i = 0; i < work->surface->n_point; i++) {
     int32_t v = work->surface->point[i], body = work->surface->body[v];
-    for (int32_t p = 0; p < problem->n_half_spaces; p++) {
-      double d = noli_half_space_distance(&problem->half_spaces[p], &work->x[3 * (int64_t)v]) -
-                 noli_surface_offset_of(work->surface, body);
-      double range = noli_body_pairs_range(&problem->body_pairs, body, work->model->n_body + p);
+    for (int32_t p = 0; p < problem->contact.n_half_spaces; p++) {
+      double d =
+          noli_half_space_distance(&problem->contact.half_spaces[p], &work->x[3 * (int64_t)v]) -
+          noli_surface_offset_of(work->surface, body);
+      double range =
+          noli_body_pairs_range(&problem->contact.body_pairs, body, work->model->n_body + p);
       if (d < range * limit && d * tightest->range < tightest->gap * range &&
-          noli_body_pairs_get(&problem->body_pairs, body, work->model->n_body + p)) {
+          noli_body_pairs_get(&problem->contact.body_pairs, body, work->model->n_body + p)) {
         *tightest = (NoliRepairGap){.gap = d, .range = range, .vertex = {v, v, v, v}};
       }
     }
@@ -358,7 +360,7 @@ static NoliStatus verify(const NoliRepairWork* work, const NoliRepairDef* def) {
                "%.3g m; the smallest one is %.3g m, of \"%.80s\" and \"%.80s\": set "
                "%s below %.3g m",
                work->n_refused > 0 ? "leads through no thin body and " : "",
-               work->model->problem.dhat * tightest.range, tightest.gap, a, b,
+               work->model->problem.contact.dhat * tightest.range, tightest.gap, a, b,
                tightest.range != 1.0 ? "the distance of this pair" : "contact.distance",
                tightest.gap);
   }
@@ -398,7 +400,7 @@ static NoliStatus report(NoliRepairWork* work, const NoliSimDef* def, int64_t n_
   repair->n_defects = n_defects;
   repair->n_refused = work->n_refused;
   repair->length = work->model->problem.size.l;
-  repair->gap = work->model->problem.dhat;
+  repair->gap = work->model->problem.contact.dhat;
   NOLI_NEW_ZERO(work->context, repair->move, def->n_bodies);
   for (int32_t b = 0; b < def->n_bodies; b++) {
     describe_move(work, b, def->bodies[b].mesh->n_vert, &repair->move[b]);
@@ -432,7 +434,7 @@ static NoliStatus raise_target(NoliRepairWork* work, const NoliSimDef* def, bool
   NoliScaled one = {1.0, given.value > 0.0 ? given.relative : NOLI_OF_BALL};
   double growth = noli_resolve(one, &after) / noli_resolve(one, &model->problem.size);
 
-  double wanted = (1.0 + BEYOND) * growth * model->problem.dhat;
+  double wanted = (1.0 + BEYOND) * growth * model->problem.contact.dhat;
   *raised = wanted > work->enough;
   if (*raised) {
     work->target = (1.0 + 10.0 * BEYOND) * wanted;

@@ -1,6 +1,7 @@
 #include "repair/repair.h"
 
-#include <stdlib.h>
+#include "base/sort.h"
+
 #include <string.h>
 
 // Smoothing of displacements: stiffness of the connections of vertices relative to the pushes, from
@@ -56,7 +57,7 @@ static NoliStatus link_vertices(Deform* deform) {
       }
     }
   }
-  qsort(pair, (size_t)n_pairs, 2 * sizeof *pair, compare_links);
+  noli_sort(pair, n_pairs, 2 * sizeof *pair, compare_links);
   NOLI_NEW(model->context, deform->link, n_pairs);
   int64_t count = 0;
   for (int64_t i = 0; i < n_pairs; i++) {
@@ -259,9 +260,7 @@ static NoliStatus contour_length(const NoliRepairWork* work, const NoliCrossing*
                 ((Segment){face < t ? face : t, face < t ? t : face, crossing[i].position}));
     }
   }
-  if (segment.count > 1) {
-    qsort(segment.data, (size_t)segment.count, sizeof(Segment), compare_segments);
-  }
+  noli_sort(segment.data, segment.count, sizeof(Segment), compare_segments);
   for (int64_t i = 1; i < segment.count; i++) {
     const Segment *p = &segment.data[i - 1], *q = &segment.data[i];
     *length += p->a == q->a && p->b == q->b ? noli_norm3(noli_sub3(p->end, q->end)) : 0.0;
@@ -278,18 +277,21 @@ static double depth_below_planes(Deform* deform, const double* x, bool push) {
   double sum = 0.0, one = 1.0;
   for (int32_t i = 0; i < work->surface->n_point; i++) {
     int32_t v = work->surface->point[i], body = work->surface->body[v];
-    for (int32_t p = 0; p < problem->n_half_spaces; p++) {
-      double height = noli_half_space_distance(&problem->half_spaces[p], &x[3 * (int64_t)v]) -
-                      noli_surface_offset_of(work->surface, body);
-      double range = noli_body_pairs_range(&problem->body_pairs, body, work->model->n_body + p);
+    for (int32_t p = 0; p < problem->contact.n_half_spaces; p++) {
+      double height =
+          noli_half_space_distance(&problem->contact.half_spaces[p], &x[3 * (int64_t)v]) -
+          noli_surface_offset_of(work->surface, body);
+      double range =
+          noli_body_pairs_range(&problem->contact.body_pairs, body, work->model->n_body + p);
       double missing = noli_repair_wanted(work, work->target, range) - height;
       double wanted =
           work->settle ? noli_repair_wanted(work, work->enough, range) : 2.0 * work->touching;
       if (height < wanted &&
-          noli_body_pairs_get(&problem->body_pairs, body, work->model->n_body + p)) {
+          noli_body_pairs_get(&problem->contact.body_pairs, body, work->model->n_body + p)) {
         sum += missing;
         if (push) {
-          push_vertices(deform, &v, &one, 1, noli_scale3(missing, problem->half_spaces[p].normal));
+          push_vertices(deform, &v, &one, 1,
+                        noli_scale3(missing, problem->contact.half_spaces[p].normal));
         }
       }
     }

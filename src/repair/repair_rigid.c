@@ -1,9 +1,9 @@
 // The rigid stage: which units meet, and the translations that part all of them.
 #include "repair/repair_way.h"
 
+#include "base/sort.h"
 #include "collide/nested.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // Rounds after which directions of pairs stay as they are, so that the search comes to an end.
@@ -223,9 +223,7 @@ static NoliStatus find_meetings(Rigid* rigid) {
   NOLI_TRY(add_nested(rigid));
   NOLI_TRY(add_close(rigid));
   NOLI_TRY(add_passages(rigid));
-  if (rigid->meeting.count > 1) {
-    qsort(rigid->meeting.data, (size_t)rigid->meeting.count, sizeof(Meeting), compare_meetings);
-  }
+  noli_sort(rigid->meeting.data, rigid->meeting.count, sizeof(Meeting), compare_meetings);
   for (int64_t i = 0; i < rigid->meeting.count; i++) {
     const Meeting* meeting = &rigid->meeting.data[i];
     Meeting* kept = n > 0 ? &rigid->meeting.data[n - 1] : NULL;
@@ -250,18 +248,19 @@ static NoliStatus constrain_to_planes(Rigid* rigid) {
   double *lowest = NULL, *target = NULL;
   NOLI_NEW(work->context, lowest, rigid->units->n);
   NOLI_NEW(work->context, target, rigid->units->n);
-  for (int32_t p = 0; p < problem->n_half_spaces; p++) {
+  for (int32_t p = 0; p < problem->contact.n_half_spaces; p++) {
     for (int32_t u = 0; u < rigid->units->n; u++) {
       lowest[u] = INFINITY;
       target[u] = 0.0;
     }
     for (int32_t i = 0; i < work->surface->n_point; i++) {
       int32_t v = work->surface->point[i], body = work->surface->body[v];
-      if (noli_body_pairs_get(&problem->body_pairs, body, work->model->n_body + p)) {
-        double height =
-            noli_half_space_distance(&problem->half_spaces[p], &rigid->from[3 * (int64_t)v]) -
-            noli_surface_offset_of(work->surface, body);
-        double range = noli_body_pairs_range(&problem->body_pairs, body, work->model->n_body + p);
+      if (noli_body_pairs_get(&problem->contact.body_pairs, body, work->model->n_body + p)) {
+        double height = noli_half_space_distance(&problem->contact.half_spaces[p],
+                                                 &rigid->from[3 * (int64_t)v]) -
+                        noli_surface_offset_of(work->surface, body);
+        double range =
+            noli_body_pairs_range(&problem->contact.body_pairs, body, work->model->n_body + p);
         int32_t u = rigid->units->of[v];
         lowest[u] = fmin(lowest[u], height);
         target[u] = fmax(target[u], noli_repair_wanted(work, work->target, range));
@@ -275,7 +274,7 @@ static NoliStatus constrain_to_planes(Rigid* rigid) {
         NOLI_PUSH(work->context, &rigid->constraint,
                   ((Constraint){.a = u,
                                 .b = NOLI_NULL_INDEX,
-                                .normal = problem->half_spaces[p].normal,
+                                .normal = problem->contact.half_spaces[p].normal,
                                 .reach = keep - lowest[u]}));
       }
     }

@@ -1,8 +1,7 @@
 #include "repair/repair.h"
 
+#include "base/sort.h"
 #include "collide/impacts.h"
-
-#include <stdlib.h>
 
 static int compare_pairs(const void* one, const void* other) {
   const NoliRepairPair *p = one, *q = other;
@@ -11,9 +10,7 @@ static int compare_pairs(const void* one, const void* other) {
 
 void noli_repair_sort_pairs(NoliRepairPairs* pairs) {
   int64_t n = 0;
-  if (pairs->count > 1) {
-    qsort(pairs->data, (size_t)pairs->count, sizeof(NoliRepairPair), compare_pairs);
-  }
+  noli_sort(pairs->data, pairs->count, sizeof(NoliRepairPair), compare_pairs);
   for (int64_t i = 0; i < pairs->count; i++) {
     if (n == 0 || compare_pairs(&pairs->data[n - 1], &pairs->data[i]) != 0) {
       pairs->data[n++] = pairs->data[i];
@@ -25,7 +22,7 @@ void noli_repair_sort_pairs(NoliRepairPairs* pairs) {
 bool noli_repair_has_pair(const NoliRepairPairs* pairs, int32_t a, int32_t b) {
   NoliRepairPair pair = {a < b ? a : b, a < b ? b : a};
   return pairs->count > 0 &&
-         bsearch(&pair, pairs->data, (size_t)pairs->count, sizeof pair, compare_pairs) != NULL;
+         noli_find_sorted(&pair, pairs->data, pairs->count, sizeof pair, compare_pairs) != NULL;
 }
 
 // A solid may be brought to the other side of a solid, as there is a way round it, and the audit

@@ -1,8 +1,8 @@
 #include "repair/repair_way.h"
 
+#include "base/sort.h"
 #include "collide/nested.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // Directions of a search; of these the most promising ones are tried with the oracle.
@@ -317,7 +317,7 @@ static NoliStatus sample_ways(Oracle* oracle, NoliVec3 likely, NoliRepairWay way
     add_way(oracle, surface->body[crossing[i].tri[0]] == 1 ? normal : noli_scale3(-1.0, normal), n,
             way);
   }
-  qsort(way, (size_t)*n, sizeof *way, compare_ways);
+  noli_sort(way, *n, sizeof *way, compare_ways);
 done:
   noli_free(oracle->context, crossing);
   return status;

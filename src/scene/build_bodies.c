@@ -67,7 +67,7 @@ static NoliStatus read_prony(const NoliSceneSource* source, NoliScene* scene,
   NoliProny* prony = NULL;
   NoliSceneNode node = noli_scene_member(entry, "material");
   NoliSceneNode list = noli_scene_member(&node, "prony");
-  NoliBodyKind kind = noli_body_kind(body);
+  const NoliBodyKind* kind = noli_body_kind(body);
   double sum = 0.0;
   if (list.value == NULL) {
     return NOLI_OK;
@@ -86,8 +86,7 @@ static NoliStatus read_prony(const NoliSceneSource* source, NoliScene* scene,
                      "%g may relax",
                      sum, NOLI_PRONY_SUM_MAX);
   }
-  NOLI_SCENE_CHECK(source, &list,
-                   prony->n == 0 || kind == NOLI_BODY_SOLID || kind == NOLI_BODY_PLANE_STRAIN,
+  NOLI_SCENE_CHECK(source, &list, prony->n == 0 || kind->fills,
                    "is for solids and bodies in plane strain, not for shells, rods and points");
   NOLI_SCENE_CHECK(source, &list, prony->n == 0 || material->damping == 0.0,
                    "is not used with \"damping\": the series damps");
@@ -104,7 +103,7 @@ static NoliStatus read_yield(const NoliSceneSource* source, const NoliSceneNode*
   NoliSceneNode node = noli_scene_member(entry, "material"), number[4];
   NoliSceneNode fibre = noli_scene_member(&node, "fibre");
   NoliSceneNode damping = noli_scene_member(&node, "damping");
-  NoliBodyKind kind = noli_body_kind(body);
+  const NoliBodyKind* kind = noli_body_kind(body);
   for (int k = 0; k < 4; k++) {
     number[k] = noli_scene_member(&node, key[k]);
     if (number[k].value == NULL) {
@@ -112,7 +111,7 @@ static NoliStatus read_yield(const NoliSceneSource* source, const NoliSceneNode*
     }
     NOLI_SCENE_CHECK(source, &number[k], strcmp(material->law, "hencky") == 0,
                      "is for the law \"hencky\", not for \"%s\"", material->law);
-    NOLI_SCENE_CHECK(source, &number[k], kind == NOLI_BODY_SOLID || kind == NOLI_BODY_PLANE_STRAIN,
+    NOLI_SCENE_CHECK(source, &number[k], kind->fills,
                      "is for solids and bodies in plane strain, not for shells, rods and points");
     material->parameter[k] = noli_scene_number(&number[k]);
     NOLI_SCENE_CHECK(source, &number[k], material->parameter[0] > 0.0, "needs \"yield\"");
@@ -145,7 +144,7 @@ static NoliStatus read_body(const NoliSceneSource* source, NoliScene* scene,
         NOLI_ERROR_MEMORY, "out of memory");
   }
   noli_scene_store(entry, &noli_scene_body_format, body, sizeof *body);
-  NoliBodyCells cells = noli_body_cells(noli_body_kind(body), body->mesh);
+  NoliBodyCells cells = noli_body_elements(body);
   NOLI_TRY(noli_scene_read_fields(source, scene, entry, body, NULL, cells.n, &body->material,
                                   &body->fields));
   NOLI_TRY(read_parameters(source, entry, false, &body->material));

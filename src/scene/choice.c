@@ -14,7 +14,9 @@ static const NoliNames mesh_part_names = {"part of a mesh", NULL, noli_mesh_part
 static const NoliNames sheet_pattern_names = {"pattern of sheets", NULL, noli_sheet_patterns,
                                               NOLI_SHEET_PATTERNS};
 
-static const NoliNames* const kinds[] = {
+enum { N_KINDS = NOLI_CHOICE_GRADIENT_MODE + 1 };
+
+static const NoliNames* const kinds[N_KINDS] = {
     [NOLI_CHOICE_INTEGRATOR] = &noli_integrator_names,
     [NOLI_CHOICE_SOLVER] = &noli_solver_names,
     [NOLI_CHOICE_TERMINATION] = &noli_termination_names,
@@ -33,6 +35,7 @@ static const NoliNames* const kinds[] = {
     [NOLI_CHOICE_SHEET_PATTERN] = &sheet_pattern_names,
     [NOLI_CHOICE_PROBE_QUANTITY] = &noli_probe_quantity_names,
     [NOLI_CHOICE_PROBE_REDUCTION] = &noli_probe_reduction_names,
+#ifndef NOLI_NO_DERIVATIVES
     [NOLI_CHOICE_GOAL_QUANTITY] = &noli_goal_quantity_names,
     [NOLI_CHOICE_GOAL_REDUCTION] = &noli_goal_reduction_names,
     [NOLI_CHOICE_GOAL_FORM] = &noli_goal_form_names,
@@ -42,13 +45,14 @@ static const NoliNames* const kinds[] = {
     [NOLI_CHOICE_PARAMETER] = &noli_parameter_names,
     [NOLI_CHOICE_PARAMETER_SCOPE] = &noli_parameter_scope_names,
     [NOLI_CHOICE_GRADIENT_MODE] = &noli_gradient_mode_names,
+#endif
 };
-enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-// Unknown kinds have no names.
+// Unknown kinds have no names, nor have those of derivatives in a build without them.
 static const NoliNames* names_of(NoliChoice kind) {
   static const NoliNames none = {0};
-  return (int)kind >= 0 && (int)kind < N_KINDS ? kinds[kind] : &none;
+  const NoliNames* names = (int)kind >= 0 && (int)kind < N_KINDS ? kinds[kind] : NULL;
+  return names != NULL ? names : &none;
 }
 
 int32_t noli_choice_kinds(void) {

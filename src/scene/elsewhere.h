@@ -14,8 +14,9 @@ typedef struct NoliScenePlaces {
   int32_t n;
 } NoliScenePlaces;
 
-// Finds the places of a key that are nearest to the object `holder`: below it, otherwise below the next object around it that has any, and there those that
-// are least deep. Places in objects that the scene has go before others. If nothing knows
-// the key and it may be `misspelt`, finds one below that is spelt nearly so.
+// Finds the places of a key that are nearest to the object `holder`: below it, otherwise below the
+// next object around it that has any, and there those that are least deep. Places in objects that
+// the scene has go before others. If nothing knows the key and it may be `misspelt`, finds one
+// below that is spelt nearly so.
 NoliScenePlaces noli_scene_find_elsewhere(const NoliSceneNode* holder, const NoliSceneType* root,
                                           const char* key, bool misspelt);

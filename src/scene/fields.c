@@ -70,7 +70,7 @@ static NoliStatus read_field(const NoliSceneSource* source, NoliScene* scene,
   }
 
   // at each element
-  NoliBodyCells cells = noli_body_cells(noli_body_kind(body), body->mesh);
+  NoliBodyCells cells = noli_body_elements(body);
   NOLI_NEW(scene->context, found, n_element);
   NOLI_TRY(noli_scene_own(scene, found));
   for (int32_t i = 0; i < n_element; i++) {
@@ -140,11 +140,11 @@ static NoliStatus read_fibre(const NoliSceneSource* source, NoliScene* scene,
   NoliStatus status = NOLI_OK;
   Fibre fibre = {0};
   double* found = NULL;
-  NoliBodyKind kind = noli_body_kind(body);
-  NOLI_SCENE_CHECK(source, node, kind == NOLI_BODY_SOLID || kind == NOLI_BODY_PLANE_STRAIN,
+  const NoliBodyKind* kind = noli_body_kind(body);
+  NOLI_SCENE_CHECK(source, node, kind->fills,
                    "is for solids and bodies in plane strain, not for shells, rods and points");
   NOLI_TRY(compile_fibre(source, node, &fibre));
-  NoliBodyCells cells = noli_body_cells(kind, body->mesh);
+  NoliBodyCells cells = kind->cells(body->mesh);
   NOLI_NEW(scene->context, found, NOLI_FIBRE_VALUES * (int64_t)n_element);
   NOLI_TRY(noli_scene_own(scene, found));
   for (int32_t i = 0; i < n_element; i++) {

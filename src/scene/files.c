@@ -66,7 +66,10 @@ NoliStatus noli_scene_note_file(const NoliSceneSource* source, const NoliSceneNo
   noli_scene_where(source, node, where, WHERE_SIZE);
   file.path = path;
   file.where = where;
-  NOLI_PUSH(context, input->files, file);
+  NOLI_TRY(noli_array_reserve(context, &input->files->text, input->files->text.count + 2));
+  NOLI_PUSH(context, &input->files->file, file);
+  input->files->text.data[input->files->text.count++] = path;
+  input->files->text.data[input->files->text.count++] = where;
   path = where = NULL;
 done:
   noli_free(context, path);
@@ -75,9 +78,9 @@ done:
 }
 
 void noli_scene_release_files(NoliContext* context, NoliSceneFiles* files) {
-  for (int64_t i = 0; i < files->count; i++) {
-    noli_free(context, (void*)(uintptr_t)files->data[i].path);
-    noli_free(context, (void*)(uintptr_t)files->data[i].where);
+  for (int64_t i = 0; i < files->text.count; i++) {
+    noli_free(context, files->text.data[i]);
   }
-  noli_array_free(context, files);
+  noli_array_free(context, &files->text);
+  noli_array_free(context, &files->file);
 }

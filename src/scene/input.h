@@ -4,7 +4,11 @@
 #include "noli/scene.h"
 #include "text/node.h"
 
-typedef NOLI_ARRAY(NoliSceneFile) NoliSceneFiles;
+// Files, and the texts that they point to.
+typedef struct NoliSceneFiles {
+  NOLI_ARRAY(NoliSceneFile) file;
+  NOLI_ARRAY(char*) text;
+} NoliSceneFiles;
 
 // An item of "files" (scene/origins.h). Texts are those of the list.
 typedef struct NoliSceneOrigin {

@@ -46,7 +46,7 @@ static char* relative_to(const char* directory, const char* path) {
   char* text = malloc(size);
   if (text != NULL) {
     for (size_t k = 0; k < n_up; k++) {
-      memcpy(text + 3 * k, "../", 3);
+      strcpy(text + 3 * k, "../");
     }
     memcpy(text + 3 * n_up, path + common, size - 3 * n_up);
   }

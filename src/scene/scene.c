@@ -419,8 +419,8 @@ done:
 }
 
 const NoliSceneFile* noli_scene_files(const NoliScene* scene, int32_t* n_files) {
-  noli_give_count(n_files, scene != NULL ? (int32_t)scene->files.count : 0);
-  return scene != NULL ? scene->files.data : NULL;
+  noli_give_count(n_files, scene != NULL ? (int32_t)scene->files.file.count : 0);
+  return scene != NULL ? scene->files.file.data : NULL;
 }
 
 NoliStatus noli_scene_json(const NoliScene* scene, char** json) {
@@ -443,8 +443,8 @@ NoliStatus noli_scene_json_in(const NoliScene* scene, const char* directory, cha
   NoliStatus status = NOLI_OK;
   char* text = NULL;
   NOLI_TRY(noli_scene_json(scene, &text));
-  NOLI_TRY(noli_scene_movable_text(scene->context, text, directory, scene->files.data,
-                                   (int32_t)scene->files.count, json));
+  NOLI_TRY(noli_scene_movable_text(scene->context, text, directory, scene->files.file.data,
+                                   (int32_t)scene->files.file.count, json));
 done:
   noli_free(scene->context, text);
   return status;

@@ -1,11 +1,11 @@
 #include "scene/select.h"
 
+#include "base/sort.h"
 #include "mesh/topology.h"
 #include "noli/extend.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -201,7 +201,7 @@ static NoliStatus mark_tagged_nodes(NoliContext* context, const NoliSceneShape* 
           face_key(shape->new_index[tri[0]], shape->new_index[tri[1]], shape->new_index[tri[2]]);
     }
   }
-  qsort(face, (size_t)n_face, sizeof *face, compare_faces);
+  noli_sort(face, n_face, sizeof *face, compare_faces);
   for (int64_t t = 0; t < space->n_tet; t++) {
     if (mesh->tet_tag != NULL && t < mesh->n_tet && mesh->tet_tag[t] == tag) {
       mark_nodes(space, lattice, t, NOLI_NULL_INDEX, marker->in_region);
@@ -209,7 +209,7 @@ static NoliStatus mark_tagged_nodes(NoliContext* context, const NoliSceneShape* 
     const int32_t* node = space->node + t * space->n_local;
     for (int32_t c = 0; n_face > 0 && c < 4; c++) {
       FaceKey key = face_key(node[(c + 1) % 4], node[(c + 2) % 4], node[(c + 3) % 4]);
-      if (bsearch(&key, face, (size_t)n_face, sizeof *face, compare_faces) != NULL) {
+      if (noli_find_sorted(&key, face, n_face, sizeof *face, compare_faces) != NULL) {
         mark_nodes(space, lattice, t, c, marker->in_region);
       }
     }
@@ -427,7 +427,7 @@ static NoliStatus add_region(const NoliSceneSource* source, const NoliSceneNode*
   NOLI_TRY(mark_region(source, node, shape, marker));
   NoliSceneNode surface_only = noli_scene_member(node, "surface_only");
   if (noli_scene_true(&surface_only) && marker->surface == NULL) {
-    NOLI_TRY(find_surface(source->context, shape->kind == NOLI_BODY_PLANE_STRAIN, marker));
+    NOLI_TRY(find_surface(source->context, shape->kind == &noli_body_plane_strain, marker));
   }
   for (int32_t v = 0; v < marker->n_node; v++) {
     bool found = marker->in_region[v] && (!noli_scene_true(&surface_only) || marker->surface[v]);
@@ -687,7 +687,7 @@ NoliStatus noli_scene_select_elements(const NoliSceneSource* source, const NoliS
   NoliStatus status = NOLI_OK;
   NoliContext* context = source->context;
   Marker marker = {0};
-  NoliBodyCells cells = noli_body_cells(shape->kind, mesh);
+  NoliBodyCells cells = shape->kind->cells(mesh);
   bool is_list = json_is_array(selection->value);
   *n_element = 0;
   NOLI_TRY(mark_centres(context, &cells, mesh, &marker));

@@ -1,12 +1,12 @@
 #include "scene/shape.h"
 
+#include "base/sort.h"
 #include "scene/built_in.h"
 #include "scene/files.h"
 #include "scene/origins.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { NOTE_SIZE = 160 };
@@ -152,14 +152,14 @@ done:
 // Bodies keep their tetrahedra (`as` is NULL), flat and thin ones their triangles, obstacles what
 // `as` says.
 static NoliStatus choose_part(NoliContext* context, const NoliMesh* mesh, const char* as,
-                              NoliBodyKind kind, NoliMesh** out) {
+                              const NoliBodyKind* kind, NoliMesh** out) {
   NoliStatus status = NOLI_OK;
   if (as != NULL) {
     NOLI_TRY(noli_mesh_extract(context, mesh, as, out));
     goto done;
   }
   NoliMesh cells = *mesh;
-  int32_t size = noli_body_cells(kind, mesh).size;
+  int32_t size = kind->cells(mesh).size;
   if (size != 4) {
     cells.n_tet = 0;
     cells.tet = cells.tet_tag = NULL;
@@ -182,14 +182,6 @@ done:
   return status;
 }
 
-// The part of a mesh that thin bodies take where it has no cells of their kind.
-static const char* part_of(NoliBodyKind kind) {
-  if (kind == NOLI_BODY_ROD) {
-    return "edges";
-  }
-  return kind == NOLI_BODY_POINTS ? "points" : "surface";
-}
-
 // Makes the mesh that takes part, and the numbers of its vertices. They are found by letting the
 // old number of each vertex travel in place of its coordinates.
 static NoliStatus reduce(NoliContext* context, const char* as, NoliSceneShape* shape) {
@@ -204,8 +196,8 @@ static NoliStatus reduce(NoliContext* context, const char* as, NoliSceneShape* s
   }
   // thin bodies of other cells are what bounds these
   const char* part = as;
-  if (shape->kind != NOLI_BODY_SOLID && noli_body_cells(shape->kind, shape->source).n == 0) {
-    part = part_of(shape->kind);
+  if (shape->kind != &noli_body_solid && shape->kind->cells(shape->source).n == 0) {
+    part = shape->kind->part;
   }
   NoliMesh numbered = *shape->source;
   numbered.x = numbers;
@@ -234,7 +226,7 @@ static void mesh_label(const NoliSceneNode* node, char label[NOTE_SIZE]) {
 
 // Indices and coordinates, before anything is done with them.
 static NoliStatus check_source(const NoliSceneSource* source, const NoliSceneNode* node,
-                               const NoliMesh* mesh, bool obstacle, NoliBodyKind kind) {
+                               const NoliMesh* mesh, bool obstacle, const NoliBodyKind* kind) {
   NoliStatus status = NOLI_OK;
   char label[NOTE_SIZE];
   mesh_label(node, label);
@@ -247,16 +239,16 @@ static NoliStatus check_source(const NoliSceneSource* source, const NoliSceneNod
                    "%s: cell %d names a vertex that does not exist, or one twice (%d such cells)%s",
                    label, (int)found.first_bad_cell, (int)found.n_bad_indices, MERGE_HINT);
   NOLI_SCENE_CHECK(
-      source, node, obstacle || kind != NOLI_BODY_SOLID || mesh->n_tet > 0,
+      source, node, obstacle || kind != &noli_body_solid || mesh->n_tet > 0,
       "%s has no tetrahedra: list it under \"obstacles\", fill it with tetrahedra "
       "first, make it a \"shell\" or a \"rod\", or give it \"plane_strain\" if it lies in a plane",
       label);
-  NOLI_SCENE_CHECK(source, node, kind != NOLI_BODY_PLANE_STRAIN || mesh->n_tri > 0,
+  NOLI_SCENE_CHECK(source, node, kind != &noli_body_plane_strain || mesh->n_tri > 0,
                    "%s has no triangles, which \"plane_strain\" needs", label);
-  NOLI_SCENE_CHECK(source, node, kind != NOLI_BODY_SHELL || mesh->n_tri > 0 || mesh->n_tet > 0,
+  NOLI_SCENE_CHECK(source, node, kind != &noli_body_shell || mesh->n_tri > 0 || mesh->n_tet > 0,
                    "%s has no triangles, which \"shell\" needs", label);
   bool lines = mesh->n_edge > 0 || mesh->n_tri > 0 || mesh->n_tet > 0;
-  NOLI_SCENE_CHECK(source, node, kind != NOLI_BODY_ROD || lines,
+  NOLI_SCENE_CHECK(source, node, kind != &noli_body_rod || lines,
                    "%s has no segments, which \"rod\" needs", label);
   NOLI_SCENE_CHECK(source, node, mesh->n_vert > 0, "%s is empty", label);
 done:
@@ -376,7 +368,7 @@ static NoliStatus warn_of_seams(const NoliSceneSource* source, const NoliSceneNo
     memcpy(point[v].x, &mesh->x[3 * (int64_t)v], sizeof point[v].x);
     point[v].vertex = v;
   }
-  qsort(point, (size_t)mesh->n_vert, sizeof *point, compare_points);
+  noli_sort(point, mesh->n_vert, sizeof *point, compare_points);
   for (int32_t i = 1; i < mesh->n_vert; i++) {
     bool repeated = memcmp(point[i].x, point[i - 1].x, sizeof point->x) == 0;
     n_repeated += repeated ? 1 : 0;
@@ -513,7 +505,7 @@ static NoliStatus read_proxy(const NoliSceneSource* source, const NoliSceneNode*
   }
   NOLI_TRY(load(source, &mesh, &whole, NULL));
   NOLI_TRY(merge(source, &node, whole, &cleaned));
-  NOLI_TRY(check_source(source, &mesh, whole, true, NOLI_BODY_SOLID));
+  NOLI_TRY(check_source(source, &mesh, whole, true, &noli_body_solid));
   NOLI_TRY(noli_mesh_extract(source->context, whole, "surface", proxy));
   NOLI_TRY(noli_mesh_remove_unused(source->context, *proxy));
   NOLI_SCENE_CHECK(source, &mesh, (*proxy)->n_tri > 0, "the mesh has no triangles");
@@ -582,26 +574,23 @@ NoliStatus noli_scene_refine(const NoliSceneSource* source, const NoliSceneNode*
 
 // A body is of one kind: without such a key it is solid.
 static NoliStatus read_kind(const NoliSceneSource* source, const NoliSceneNode* entry,
-                            NoliBodyKind* kind) {
+                            const NoliBodyKind** kind) {
   NoliStatus status = NOLI_OK;
-  static const struct {
-    const char* key;
-    NoliBodyKind kind;
-  } known[] = {{"plane_strain", NOLI_BODY_PLANE_STRAIN},
-               {"shell", NOLI_BODY_SHELL},
-               {"rod", NOLI_BODY_ROD},
-               {"point", NOLI_BODY_POINTS}};
   const char* before = NULL;
-  *kind = NOLI_BODY_SOLID;
-  for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
-    NoliSceneNode node = noli_scene_member(entry, known[k].key);
+  *kind = &noli_body_solid;
+  for (int32_t k = 0; noli_body_kind_at(k) != NULL; k++) {
+    const NoliBodyKind* other = noli_body_kind_at(k);
+    NoliSceneNode node = {0};
+    if (other->key != NULL) {
+      node = noli_scene_member(entry, other->key);
+    }
     if (node.value != NULL) {
       NOLI_SCENE_CHECK(source, &node, before == NULL,
                        "a body is one of \"plane_strain\", \"shell\", \"rod\" and \"point\"; this "
                        "one has \"%s\", too",
                        before);
-      before = known[k].key;
-      *kind = known[k].kind;
+      before = other->key;
+      *kind = other;
     }
   }
 done:
@@ -629,9 +618,9 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
   int32_t n_unused = shape->source->n_vert - shape->mesh->n_vert;
   if (n_unused > 0 && !obstacle) {
     noli_scene_log(source, &node, NOLI_LOG_INFO, "%d vertices belong to no %s; left out",
-                   (int)n_unused, noli_body_cells(shape->kind, shape->source).noun);
+                   (int)n_unused, shape->kind->cell);
   }
-  if (shape->kind == NOLI_BODY_SHELL) {
+  if (shape->kind == &noli_body_shell) {
     NOLI_TRY(check_shell(source, &node, shape->mesh));
   }
   NOLI_TRY(check_part(source, &node, shape->mesh));

@@ -30,8 +30,8 @@ typedef struct NoliSceneShape {
   NoliMesh* proxy;         // triangles that bodies collide with, placed as they are; NULL: none
   double* start;           // (n_copies x n_vert of `mesh` x 3) positions at the start, which the
                            // caller takes; NULL: at rest
-  double* rest;      // likewise at rest, once selections have seen the mesh; NULL: those of `mesh`
-  NoliBodyKind kind; // which cells are elements
+  double* rest; // likewise at rest, once selections have seen the mesh; NULL: those of `mesh`
+  const NoliBodyKind* kind; // which cells are elements
   NoliScenePlacement placement;
 } NoliSceneShape;
 

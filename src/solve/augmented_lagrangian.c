@@ -114,10 +114,11 @@ static size_t vector_bytes(const NoliStage* stage) {
   return (size_t)stage->problem->n_vert * 3 * sizeof(double);
 }
 
-// Largest fraction of stage->step from x that keeps the fraction `keep` of each element's volume.
+// Largest fraction of stage->search.step from x that keeps the fraction `keep` of each element's
+// volume.
 static NoliStatus bound_inversion(NoliStage* stage, const double* x, double keep, bool valid_end,
                                   double* bound) {
-  return noli_problem_inversion_bound(stage->problem, stage->context, x, stage->step, keep,
+  return noli_problem_inversion_bound(stage->problem, stage->context, x, stage->search.step, keep,
                                       valid_end, bound, &stage->record.blocking);
 }
 
@@ -137,7 +138,7 @@ static NoliStatus augmented_lagrangian_begin_stiffness(Solve* solve) {
   NOLI_TRY(noli_stage_linearize_stiffness(stage));
   NOLI_TRY(noli_system_find_diagonal(&stage->system));
   solve->max_stiffness = noli_system_largest_diagonal(&stage->system);
-  set->ratio = stage->problem->augmented_lagrangian.stiffness_ratio;
+  set->ratio = stage->problem->solver.augmented_lagrangian.stiffness_ratio;
   NOLI_TRY(noli_array_reserve(stage->context, &set->diagonal, 9 * n_vert));
   set->diagonal.count = 9 * n_vert;
   for (int64_t i = 0; i < n_vert; i++) {
@@ -159,7 +160,7 @@ static NoliStatus balance(Solve* solve) {
   NoliStage* stage = solve->stage;
   NOLI_TRY(noli_constraints_linearize(stage, solve->work->safe));
   NOLI_TRY(noli_stage_gradient_without_contact(stage));
-  noli_active_set_estimate_multipliers(solve->set, stage->gradient);
+  noli_active_set_estimate_multipliers(solve->set, stage->search.gradient);
 done:
   return status;
 }
@@ -222,7 +223,7 @@ static NoliStatus adjust(Solve* solve, double alpha) {
 static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
-  int32_t most = stage->problem->max_iterations;
+  int32_t most = stage->problem->solver.max_iterations;
   most = most < MAX_ITERATIONS ? most : MAX_ITERATIONS;
   NOLI_CHECK(stage->context, solve->iterations < most, NOLI_NOT_CONVERGED,
              "augmented Lagrangian: no convergence in %d iterations (weight of early targets "
@@ -254,7 +255,7 @@ static NoliStatus place_boundary(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   double bound;
-  memset(stage->step, 0, vector_bytes(stage));
+  memset(stage->search.step, 0, vector_bytes(stage));
   noli_prescribed_set_step(stage);
   NOLI_TRY(bound_inversion(stage, stage->here->x, KEEP_VOLUME, false, &bound));
   solve->boundary_done = bound >= 1.0;
@@ -267,8 +268,8 @@ done:
 }
 
 static NoliNewtonStat new_stat(const Solve* solve) {
-  return (NoliNewtonStat){.stage = solve->stage->index,
-                          .friction_iteration = solve->stage->friction_iteration,
+  return (NoliNewtonStat){.stage = solve->stage->step.index,
+                          .friction_iteration = solve->stage->friction.iteration,
                           .beta = solve->beta};
 }
 
@@ -283,8 +284,9 @@ static void measure_error(Solve* solve, const NoliNewtonStat* stat) {
 static NoliStatus pull_boundary(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
-  stage->prescribed.by_springs = true;
-  stage->prescribed.stiffness = PULL_STIFFNESS * solve->max_stiffness / stage->problem->mean_mass;
+  stage->prescribed.springs.hold = true;
+  stage->prescribed.springs.stiffness =
+      PULL_STIFFNESS * solve->max_stiffness / stage->problem->inertia.mean_mass;
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(noli_stage_energy(stage));
   for (int32_t i = 0; i < MAX_PULLS && !solve->boundary_done; i++) {
@@ -299,7 +301,7 @@ static NoliStatus pull_boundary(Solve* solve, NoliNewtonStat* stat) {
     }
     NOLI_TRY(noli_stage_record(stage, stat));
   }
-  stage->prescribed.by_springs = false;
+  stage->prescribed.springs.hold = false;
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(noli_stage_energy(stage));
 done:
@@ -311,11 +313,12 @@ done:
 static NoliStatus check_residual(Solve* solve, const NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
-  if (solve->full_step && stat->step_speed >= NEGLIGIBLE * stage->tolerance) {
+  if (solve->full_step && stat->step_speed >= NEGLIGIBLE * stage->step.tolerance) {
     double start = noli_seconds();
     noli_stage_set_trial(stage, 0.0);
     NOLI_TRY(noli_stage_trial_gradient(stage));
-    solve->full_step = noli_system_largest(&stage->system, stage->trial_gradient) <= stat->residual;
+    solve->full_step =
+        noli_system_largest(&stage->system, stage->search.trial_gradient) <= stat->residual;
     stage->record.timing.assemble += noli_seconds() - start;
   }
 done:
@@ -332,7 +335,7 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
     measure_error(solve, stat);
     bool near = solve->energy_error <= solve->energy_scale * (1.0 + TIE);
     if ((solve->full_step && near) || solve->step_by_step ||
-        stat->step_speed < NEGLIGIBLE * stage->tolerance) {
+        stat->step_speed < NEGLIGIBLE * stage->step.tolerance) {
       break;
     }
     NOLI_TRY(noli_stage_record(stage, stat));
@@ -406,24 +409,24 @@ static NoliStatus advance_safe_state(Solve* solve, NoliNewtonStat* stat) {
   double start = noli_seconds();
   NoliCcdOptions options = noli_default_ccd_options();
   options.safety = CCD_SAFETY;
-  options.method = problem->ccd;
+  options.method = problem->contact.ccd;
   options.gap_cap = GAP_CAP * solve->set->delta;
   options.small_gap = SMALL_GAP * solve->set->delta;
   int64_t n = 3 * (int64_t)problem->n_vert;
 
   // the path to y and the impacts on it
   for (int64_t i = 0; i < n; i++) {
-    stage->step[i] = stage->here->x[i] - solve->work->safe[i];
+    stage->search.step[i] = stage->here->x[i] - solve->work->safe[i];
   }
   double inversion;
   NOLI_TRY(bound_inversion(stage, solve->work->safe, KEEP_ON_WAY, true, &inversion));
-  double reach = options.gap_cap * noli_body_pairs_largest_range(&problem->body_pairs);
-  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, solve->work->safe, stage->here->x, reach,
-                                 &problem->body_pairs, &stage->trial->candidates));
+  double reach = options.gap_cap * noli_body_pairs_largest_range(&problem->contact.body_pairs);
+  NOLI_TRY(noli_broad_phase_find(stage->contact.broad_phase, solve->work->safe, stage->here->x,
+                                 reach, &problem->contact.body_pairs, &stage->trial->candidates));
   NOLI_TRY(noli_impacts_find(&solve->work->impacts, stage->context, problem->surface,
-                             &stage->trial->candidates, problem->half_spaces,
-                             problem->n_half_spaces, &problem->body_pairs, solve->work->safe,
-                             stage->here->x, &options, stage->n_threads));
+                             &stage->trial->candidates, problem->contact.half_spaces,
+                             problem->contact.n_half_spaces, &problem->contact.body_pairs,
+                             solve->work->safe, stage->here->x, &options, stage->n_threads));
   const NoliImpact* earliest = noli_impacts_earliest(&solve->work->impacts);
 
   // the free fraction
@@ -435,8 +438,9 @@ static NoliStatus advance_safe_state(Solve* solve, NoliNewtonStat* stat) {
 
   // advance
   for (int64_t i = 0; i < n; i++) {
-    solve->work->safe[i] =
-        stat->alpha < 1.0 ? solve->work->safe[i] + stat->alpha * stage->step[i] : stage->here->x[i];
+    solve->work->safe[i] = stat->alpha < 1.0
+                               ? solve->work->safe[i] + stat->alpha * stage->search.step[i]
+                               : stage->here->x[i];
   }
   noli_stage_follow(stage, solve->work->safe);
   NOLI_TRY(noli_stage_audit(stage, solve->work->safe));
@@ -476,20 +480,20 @@ static NoliStatus start_from_prediction(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   double bound;
-  if (stage->friction_iteration > 0) {
+  if (stage->friction.iteration > 0) {
     return noli_stage_energy(stage);
   }
   for (int32_t i = 0; i < stage->problem->n_vert; i++) {
     for (int64_t j = 3 * (int64_t)i; j < 3 * (int64_t)i + 3; j++) {
-      stage->step[j] = noli_system_is_unknown(&stage->system, i)
-                           ? stage->time.x_tilde[j] - stage->here->x[j]
-                           : 0.0;
+      stage->search.step[j] = noli_system_is_unknown(&stage->system, i)
+                                  ? stage->time.x_tilde[j] - stage->here->x[j]
+                                  : 0.0;
     }
   }
   noli_prescribed_set_step(stage);
   NOLI_TRY(bound_inversion(stage, stage->here->x, KEEP_VOLUME, false, &bound));
   for (int64_t j = 0; bound >= 1.0 && j < 3 * (int64_t)stage->problem->n_vert; j++) {
-    stage->here->x[j] += stage->step[j];
+    stage->here->x[j] += stage->search.step[j];
   }
   noli_stage_follow(stage, stage->here->x);
   NOLI_TRY(noli_stage_energy(stage));
@@ -516,7 +520,7 @@ static NoliStatus limit_energy(Solve* solve, double* recovery_work) {
   solve->energy_limit = (double)INFINITY;
   *recovery_work = (double)INFINITY;
   // after friction has been lagged again, this is not the start of the step
-  if (stage->friction_iteration == 0 && !noli_prescribed_moves(&stage->prescribed)) {
+  if (stage->friction.iteration == 0 && !noli_prescribed_moves(&stage->prescribed)) {
     NOLI_TRY(energy_without_contact(stage, &solve->energy_limit));
     double motion = noli_stage_energy_sum(stage, NOLI_ROLE_INERTIA).energy;
     *recovery_work = RECOVERY_WORK * motion;
@@ -589,19 +593,19 @@ static NoliStatus begin(Solve* solve) {
   NoliStage* stage = solve->stage;
   noli_balance_begin(stage);
   memcpy(solve->work->safe, stage->here->x, vector_bytes(stage));
-  solve->set->delta = stage->problem->dhat;
-  noli_friction_set_exact(&stage->friction_set);
+  solve->set->delta = stage->problem->contact.dhat;
+  noli_friction_set_exact(&stage->friction.set);
   solve->boundary_done = stage->prescribed.n == 0;
   double recovery_work;
   NOLI_TRY(limit_energy(solve, &recovery_work));
-  if (stage->friction_iteration == 0) {
+  if (stage->friction.iteration == 0) {
     memcpy(solve->work->start, stage->here->x, vector_bytes(stage));
     noli_active_set_begin_step(solve->set, solve->work->start,
                                noli_prescribed_moves(&stage->prescribed));
   }
   NOLI_TRY(augmented_lagrangian_begin_stiffness(solve));
   NOLI_TRY(balance(solve));
-  if (stage->friction_iteration == 0) {
+  if (stage->friction.iteration == 0) {
     solve->energy_limit += noli_active_set_recover_gaps(solve->set, recovery_work);
   }
   NOLI_TRY(start_from_prediction(solve));
@@ -612,10 +616,10 @@ done:
 static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  const NoliAugmentedLagrangianDef* knobs = &problem->augmented_lagrangian;
+  const NoliAugmentedLagrangianDef* knobs = &problem->solver.augmented_lagrangian;
   Solve solve = {.stage = stage,
                  .set = noli_stage_constraints(stage),
-                 .work = stage->work,
+                 .work = stage->work.method,
                  .beta = 1.0,
                  .max_slow_advances = MAX_SLOW_ADVANCES};
   NoliNewtonStat stat = {0};
@@ -655,8 +659,8 @@ static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
       stage->record.contacts_max = stat.active;
     }
     NOLI_TRY(adjust(&solve, stat.alpha));
-    converged = solve.beta < problem->toi_tolerance &&
-                (problem->toi_termination || stat.step_speed < stage->tolerance);
+    converged = solve.beta < problem->solver.toi_tolerance &&
+                (problem->solver.toi_termination || stat.step_speed < stage->step.tolerance);
     if (converged) {
       NOLI_TRY(energy_settled(&solve, stat.alpha, &converged));
     }
@@ -676,7 +680,7 @@ done:
 
 static NoliStatus augmented_lagrangian_create(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  Work* work = stage->work;
+  Work* work = stage->work.method;
   NOLI_NEW_ZERO(stage->context, work->safe, 3 * (int64_t)stage->problem->n_vert);
   NOLI_NEW_ZERO(stage->context, work->start, 3 * (int64_t)stage->problem->n_vert);
 done:

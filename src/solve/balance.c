@@ -70,9 +70,9 @@ void noli_balance_destroy(NoliBalance** owner) {
 }
 
 void noli_balance_begin(NoliStage* stage) {
-  stage->balance->least = (double)INFINITY;
-  stage->balance->n_idle = 0;
-  noli_supports_clear(&stage->balance->supports);
+  stage->work.balance->least = (double)INFINITY;
+  stage->work.balance->n_idle = 0;
+  noli_supports_clear(&stage->work.balance->supports);
   stage->imbalance = (NoliImbalance){.body = NOLI_NULL_INDEX};
   stage->balance_missed = false;
 }
@@ -85,16 +85,16 @@ static double norm_at(const double* field, int64_t i) {
 static bool has_interaction(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   return !stage->time.inertia || noli_stage_contact_count(stage) > 0 ||
-         stage->friction_set.n_all > 0 || stage->prescribed.n > 0 || problem->springs.n > 0 ||
+         stage->friction.set.n_all > 0 || stage->prescribed.n > 0 || problem->springs.n > 0 ||
          problem->followers.n_tied > 0;
 }
 
 // ---- residuals ----------------------------------------------------------------------------------
 
-// The forces of contact (n_vert x 3), N, in stage->trial_gradient.
+// The forces of contact (n_vert x 3), N, in stage->search.trial_gradient.
 static NoliStatus find_contact(NoliStage* stage) {
-  memset(stage->trial_gradient, 0, 3 * sizeof(double) * (size_t)stage->problem->n_vert);
-  return noli_stage_contact_forces(stage, stage->trial_gradient);
+  memset(stage->search.trial_gradient, 0, 3 * sizeof(double) * (size_t)stage->problem->n_vert);
+  return noli_stage_contact_forces(stage, stage->search.trial_gradient);
 }
 
 // The gradient, whose contact forces are those that are reported: constraints report their
@@ -102,14 +102,14 @@ static NoliStatus find_contact(NoliStage* stage) {
 static NoliStatus find_gradient(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   double scale = stage->time.h_e * stage->time.h_e;
-  if (!stage->problem->contact->has_targets) {
+  if (!stage->problem->contact.model->has_targets) {
     return noli_stage_linearize_as(stage, 0);
   }
   NOLI_TRY(noli_stage_gradient_without_contact(stage));
   for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
-    stage->gradient[j] -= scale * stage->trial_gradient[j];
+    stage->search.gradient[j] -= scale * stage->search.trial_gradient[j];
   }
-  noli_system_mask(&stage->system, stage->gradient);
+  noli_system_mask(&stage->system, stage->search.gradient);
 done:
   return status;
 }
@@ -118,27 +118,27 @@ done:
 // contact, loads and inertia on it.
 static void sum_residuals(NoliStage* stage, const double* rounding) {
   const NoliProblem* problem = stage->problem;
-  Forces* forces = stage->balance->forces;
+  Forces* forces = stage->work.balance->forces;
   double scale = stage->time.h_e * stage->time.h_e;
-  memset(forces, 0, (size_t)stage->balance->n_body * sizeof *forces);
+  memset(forces, 0, (size_t)stage->work.balance->n_body * sizeof *forces);
   for (int64_t i = 0; i < problem->n_vert; i++) {
     Forces* body = &forces[problem->surface->body[i]];
-    double touch = norm_at(stage->trial_gradient, i);
-    body->acting += 0.5 * (touch + norm_at(stage->load, i));
+    double touch = norm_at(stage->search.trial_gradient, i);
+    body->acting += 0.5 * (touch + norm_at(stage->loads.force, i));
     if (!noli_system_is_unknown(&stage->system, i)) {
       continue;
     }
-    NoliVec3 residual = noli_scale3(1.0 / scale, noli_load3(stage->gradient + 3 * i));
+    NoliVec3 residual = noli_scale3(1.0 / scale, noli_load3(stage->search.gradient + 3 * i));
     double known = rounding != NULL ? norm_at(rounding, i) / scale : 0.0;
     double size = fmax(noli_norm3(residual) - known, 0.0);
     body->sum += size;
     body->touched += touch > 0.0 ? size : 0.0;
     body->net = noli_add3(body->net, size > 0.0 ? residual : (NoliVec3){0});
     if (stage->time.inertia) {
-      body->least += problem->weight[i] * stage->tolerance / stage->h;
+      body->least += problem->inertia.weight[i] * stage->step.tolerance / stage->step.h;
       NoliVec3 u =
           noli_sub3(noli_load3(stage->here->x + 3 * i), noli_load3(stage->time.x_tilde + 3 * i));
-      body->acting += 0.5 * problem->mass[i] * noli_norm3(u) / scale;
+      body->acting += 0.5 * problem->inertia.mass[i] * noli_norm3(u) / scale;
     }
   }
 }
@@ -148,8 +148,8 @@ static NoliStatus add_reactions(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const NoliPrescribed* prescribed = &stage->prescribed;
-  Forces* forces = stage->balance->forces;
-  double* force = stage->trial_gradient;
+  Forces* forces = stage->work.balance->forces;
+  double* force = stage->search.trial_gradient;
   memset(force, 0, 3 * sizeof *force * (size_t)problem->n_vert);
   NOLI_TRY(noli_stage_add_all_forces(stage, force));
   for (int32_t i = 0; i < prescribed->n; i++) {
@@ -167,13 +167,13 @@ done:
 static NoliStatus add_pressures(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  double* force = stage->trial_gradient;
+  double* force = stage->search.trial_gradient;
   for (int64_t j = 0; j < 3 * (int64_t)problem->n_vert; j++) {
-    force[j] = -stage->load[j];
+    force[j] = -stage->loads.force[j];
   }
   NOLI_TRY(noli_stage_add_forces(stage, NOLI_ROLE_LOAD | NOLI_ROLE_VOLUME, force));
   for (int64_t i = 0; i < problem->n_vert; i++) {
-    stage->balance->forces[problem->surface->body[i]].acting += 0.5 * norm_at(force, i);
+    stage->work.balance->forces[problem->surface->body[i]].acting += 0.5 * norm_at(force, i);
   }
 done:
   return status;
@@ -182,7 +182,7 @@ done:
 // A share of the forces between elements stands in where nothing else acts.
 static NoliStatus add_internal_forces(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  NoliBalance* balance = stage->balance;
+  NoliBalance* balance = stage->work.balance;
   double* internal = NULL;
   NOLI_NEW_ZERO(balance->context, internal, balance->n_body);
   NOLI_TRY(noli_stage_internal_forces(stage, internal));
@@ -201,8 +201,8 @@ static double residual_of(const NoliStage* stage, const Forces* body) {
 // The worst body.
 static NoliImbalance worst_of(const NoliStage* stage) {
   NoliImbalance worst = {.body = NOLI_NULL_INDEX};
-  for (int32_t b = 0; b < stage->balance->n_body; b++) {
-    const Forces* body = &stage->balance->forces[b];
+  for (int32_t b = 0; b < stage->work.balance->n_body; b++) {
+    const Forces* body = &stage->work.balance->forces[b];
     double residual = residual_of(stage, body);
     double share = residual > 0.0 ? residual / fmax(body->acting, body->least) : 0.0;
     if (!(share <= worst.share)) {
@@ -215,11 +215,11 @@ static NoliImbalance worst_of(const NoliStage* stage) {
 // The worst of a body and what supports it, once bodies are in balance.
 static NoliStatus measure_supports(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  NoliSupports* supports = &stage->balance->supports;
+  NoliSupports* supports = &stage->work.balance->supports;
   NOLI_TRY(noli_supports_find(stage, supports));
   for (int64_t i = 0; i < supports->now.count; i++) {
     const NoliSupport* support = &supports->now.data[i];
-    const Forces* body = &stage->balance->forces[support->body];
+    const Forces* body = &stage->work.balance->forces[support->body];
     double acting = fmax(body->acting, body->least);
     double error = fmin(residual_of(stage, body), support->change);
     double share = error > 0.0 ? error / fmax(noli_norm3(support->force), LIGHT * acting) : 0.0;
@@ -236,8 +236,8 @@ done:
 // The allowed share. With inertia an error of force counts as long as it acts: a part of a divided
 // step may have the error of the step for its share of the time.
 static double allowed_share(const NoliStage* stage) {
-  double allowed = stage->problem->imbalance_allowed;
-  return stage->time.inertia ? allowed / stage->part : allowed;
+  double allowed = stage->problem->solver.imbalance_allowed;
+  return stage->time.inertia ? allowed / stage->step.part : allowed;
 }
 
 // Measures the imbalance, with as little work as shows whether it is small enough.
@@ -251,14 +251,14 @@ static NoliStatus balance_measure(NoliStage* stage, bool short_step) {
   if (stage->imbalance.share > allowed && short_step) {
     NOLI_TRY(noli_stage_rounding(stage));
     NOLI_TRY(find_contact(stage));
-    sum_residuals(stage, stage->rounding);
+    sum_residuals(stage, stage->search.rounding);
     stage->imbalance = worst_of(stage);
   }
   if (stage->imbalance.share > allowed && stage->prescribed.n > 0) {
     NOLI_TRY(add_reactions(stage));
     stage->imbalance = worst_of(stage);
   }
-  bool pressed = stage->problem->pressed.n > 0 || stage->problem->n_pressed_curved > 0 ||
+  bool pressed = stage->problem->pressed.flat.n > 0 || stage->problem->pressed.n_curved > 0 ||
                  stage->problem->volumes.n_region > 0;
   if (stage->imbalance.share > allowed && pressed) {
     NOLI_TRY(add_pressures(stage));
@@ -290,10 +290,10 @@ NoliStatus noli_forces_balance(NoliStage* stage, double speed, bool* balanced) {
   if (!has_interaction(stage)) {
     goto done;
   }
-  bool short_step = speed < TINY * stage->tolerance;
+  bool short_step = speed < TINY * stage->step.tolerance;
   NOLI_TRY(balance_measure(stage, short_step));
   bool good = stage->imbalance.share <= allowed_share(stage);
-  stage->imbalance.stalled = !good && has_stalled(stage->balance, stage->imbalance.share);
+  stage->imbalance.stalled = !good && has_stalled(stage->work.balance, stage->imbalance.share);
   *balanced = good || stage->imbalance.stalled;
   stage->balance_missed = !*balanced;
 done:
@@ -305,6 +305,6 @@ void noli_balance_describe(const NoliStage* stage, char* text, size_t size) {
   text[0] = '\0';
   if (stage->balance_missed) {
     snprintf(text, size, ", forces on a body off by %.2g %% (allowed %g %%)",
-             100.0 * stage->imbalance.share, 100.0 * stage->problem->imbalance_allowed);
+             100.0 * stage->imbalance.share, 100.0 * stage->problem->solver.imbalance_allowed);
   }
 }

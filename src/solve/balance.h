@@ -26,7 +26,7 @@
 
 NOLI_WARN_UNUSED NoliStatus noli_balance_create(NoliContext* context, const NoliProblem* problem,
                                                 NoliBalance** balance);
-void noli_balance_destroy(NoliBalance** balance);
+void noli_balance_destroy(NoliBalance** owner);
 
 // Begins a solve.
 void noli_balance_begin(NoliStage* stage);
@@ -34,8 +34,8 @@ void noli_balance_begin(NoliStage* stage);
 // Whether the forces at stage->here->x balance, with the contacts there, after a Newton step of
 // this `speed`, m/s. Residuals that may be rounding, which only short steps leave, do not count. If
 // the imbalance stops decreasing, the solve may end all the same; it is recorded in any case
-// (stage->imbalance), and the step warns of it. Overwrites stage->gradient and
-// stage->trial_gradient.
+// (stage->imbalance), and the step warns of it. Overwrites stage->search.gradient and
+// stage->search.trial_gradient.
 NOLI_WARN_UNUSED NoliStatus noli_forces_balance(NoliStage* stage, double speed, bool* balanced);
 
 // Writes the imbalance that kept the last iteration from ending the solve to `text` (of `size`

@@ -1,105 +1,70 @@
 // Contact by the barrier of [Li2020].
-#include "contact/friction/implicit_friction.h"
-#include "contact/ipc.h"
 #include "contact/stiffness.h"
+#include "solve/contact_barrier.h"
 #include "solve/stage.h"
 
-// At a point: its contacts and the data of the terms.
-typedef struct Memory {
-  NoliContactSet contacts;
-  NoliBarrier barrier;
-  NoliImplicitFriction friction;
-  NoliForceTerm force[2];
-} Memory;
-
 static void init_memory(void* memory) {
-  noli_contact_set_init(&((Memory*)memory)->contacts);
+  noli_contact_set_init(&((NoliBarrierMemory*)memory)->contacts);
 }
 
 static void free_memory(NoliContext* context, void* memory) {
-  noli_contact_set_free(context, &((Memory*)memory)->contacts);
+  noli_contact_set_free(context, &((NoliBarrierMemory*)memory)->contacts);
 }
 
 static NoliStatus barrier_update(NoliStage* stage, NoliPoint* at) {
   const NoliProblem* problem = stage->problem;
   const NoliSurface surface = noli_stage_surface(stage);
-  Memory* memory = at->contact;
+  NoliBarrierMemory* memory = at->contact;
   return noli_contact_set_build(&memory->contacts, stage->context, &surface, problem->X,
-                                &at->candidates, problem->half_spaces, problem->n_half_spaces,
-                                &problem->pairs, at->x, problem->dhat, stage->n_threads);
+                                &at->candidates, problem->contact.half_spaces,
+                                problem->contact.n_half_spaces, &problem->contact.pairs, at->x,
+                                problem->contact.dhat, stage->n_threads);
 }
 
 static void list_terms(const NoliStage* stage, const NoliPoint* at,
                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
-  Memory* memory = at->contact;
-  memory->barrier = (NoliBarrier){.set = &memory->contacts,
-                                  .half_spaces = stage->problem->half_spaces,
-                                  .dhat_sqr = stage->problem->dhat * stage->problem->dhat,
-                                  .kappa = stage->kappa};
+  NoliBarrierMemory* memory = at->contact;
+  memory->barrier =
+      (NoliBarrier){.set = &memory->contacts,
+                    .half_spaces = stage->problem->contact.half_spaces,
+                    .dhat_sqr = stage->problem->contact.dhat * stage->problem->contact.dhat,
+                    .kappa = stage->contact.kappa};
   terms[0] = noli_barrier_term(&memory->barrier);
   terms[1] = noli_half_space_barrier_term(&memory->barrier);
 }
 
 static int64_t barrier_count(const NoliStage* stage) {
-  const Memory* here = stage->here->contact;
+  const NoliBarrierMemory* here = stage->here->contact;
   return here->contacts.n_all;
 }
 
 static double min_distance(const NoliStage* stage) {
-  const Memory* here = stage->here->contact;
+  const NoliBarrierMemory* here = stage->here->contact;
   return noli_contact_set_min_distance(&here->contacts);
 }
 
 static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
-  const Memory* here = stage->here->contact;
+  const NoliBarrierMemory* here = stage->here->contact;
   noli_contact_forces(&here->barrier, stage->here->x, scale, force);
   return NOLI_OK;
 }
 
 static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForces* pairs) {
-  const Memory* here = stage->here->contact;
+  const NoliBarrierMemory* here = stage->here->contact;
   return noli_contact_pair_forces(&here->barrier, stage->context, stage->here->x, scale, pairs);
 }
 
 static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
   const NoliProblem* problem = stage->problem;
-  const Memory* here = stage->here->contact;
-  return noli_friction_set_build(set, stage->context, &here->contacts, problem->half_spaces,
-                                 &problem->pairs, stage->here->x, stage->kappa, problem->dhat);
-}
-
-static NoliBarrierInputs inputs_of(const NoliStage* stage, NoliPairClasses classes) {
-  return (NoliBarrierInputs){.X = stage->problem->X,
-                             .distance = NOLI_CONTACT_DISTANCE,
-                             .stiffness = {NOLI_CONTACT_STIFFNESS, NOLI_NULL_INDEX},
-                             .classes = classes};
-}
-
-static NoliStatus lag_slopes(const NoliStage* stage, const double* x, NoliPairClasses classes,
-                             NoliMixedList* list) {
-  const Memory* here = stage->here->contact;
-  NoliImplicitFriction friction = noli_stage_implicit_friction(stage, &here->barrier);
-  NoliBarrierInputs inputs = inputs_of(stage, classes);
-  return noli_lagged_friction_slopes(list, &friction, stage->here->x, x, &inputs);
-}
-
-static NoliStatus slide_slopes(const NoliStage* stage, NoliPairClasses classes,
-                               NoliMixedList* list) {
-  const Memory* here = stage->here->contact;
-  NoliImplicitFriction friction = noli_stage_implicit_friction(stage, &here->barrier);
-  NoliBarrierInputs inputs = inputs_of(stage, classes);
-  return noli_implicit_friction_slopes(list, &friction, stage->here->x, &inputs);
-}
-
-static NoliStatus slopes(const NoliStage* stage, NoliMixedList* list) {
-  const Memory* here = stage->here->contact;
-  NoliBarrierInputs inputs = inputs_of(stage, (NoliPairClasses){0});
-  return noli_barrier_slopes(list, &here->barrier, &inputs, stage->here->x);
+  const NoliBarrierMemory* here = stage->here->contact;
+  return noli_friction_set_build(set, stage->context, &here->contacts, problem->contact.half_spaces,
+                                 &problem->contact.pairs, stage->here->x, stage->contact.kappa,
+                                 problem->contact.dhat);
 }
 
 static void barrier_list_friction(const NoliStage* stage, const NoliPoint* at,
                                   NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
-  Memory* memory = at->contact;
+  NoliBarrierMemory* memory = at->contact;
   memory->friction = noli_stage_implicit_friction(stage, &memory->barrier);
   memory->force[0] = noli_implicit_friction_term(&memory->friction);
   memory->force[1] = noli_implicit_plane_friction_term(&memory->friction);
@@ -108,25 +73,26 @@ static void barrier_list_friction(const NoliStage* stage, const NoliPoint* at,
 }
 
 static void friction_forces(const NoliStage* stage, double scale, double* force) {
-  const Memory* here = stage->here->contact;
+  const NoliBarrierMemory* here = stage->here->contact;
   noli_implicit_friction_forces(&here->friction, stage->here->x, scale, force);
 }
 
 static NoliStatus friction_pair_forces(const NoliStage* stage, double scale,
                                        NoliPairForces* pairs) {
-  const Memory* here = stage->here->contact;
+  const NoliBarrierMemory* here = stage->here->contact;
   return noli_implicit_friction_pair_forces(&here->friction, stage->context, stage->here->x, scale,
                                             pairs);
 }
 
 static double barrier_reach(const NoliStage* stage) {
-  return stage->problem->dhat * noli_body_pairs_largest_range(&stage->problem->body_pairs);
+  return stage->problem->contact.dhat *
+         noli_body_pairs_largest_range(&stage->problem->contact.body_pairs);
 }
 
 // Bounds of kappa. The contact distance may differ between time steps (step/fallback.h).
 static NoliStiffness bounds(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  return noli_stiffness(problem->mean_mass, problem->size.d, problem->dhat);
+  return noli_stiffness(problem->inertia.mean_mass, problem->size.d, problem->contact.dhat);
 }
 
 static NoliStatus barrier_begin_stiffness(NoliStage* stage) {
@@ -137,8 +103,8 @@ static NoliStatus barrier_begin_stiffness(NoliStage* stage) {
 static NoliStatus adapt_stiffness(const NoliStage* stage, double alpha, double* kappa) {
   // after an accepted step the trial point is the previous one
   const NoliStiffness stiffness = bounds(stage);
-  const Memory *before = stage->trial->contact, *here = stage->here->contact;
-  return noli_stiffness_update(&stiffness, stage->context, stage->kappa, &before->contacts,
+  const NoliBarrierMemory *before = stage->trial->contact, *here = stage->here->contact;
+  return noli_stiffness_update(&stiffness, stage->context, stage->contact.kappa, &before->contacts,
                                &here->contacts, alpha, kappa);
 }
 
@@ -150,7 +116,7 @@ const NoliContactModel noli_contact_barrier = {
     .keeps_apart = true,
     .divides = true,
     .searches = true,
-    .memory_size = sizeof(Memory),
+    .memory_size = sizeof(NoliBarrierMemory),
     .init_memory = init_memory,
     .free_memory = free_memory,
     .update = barrier_update,
@@ -161,13 +127,10 @@ const NoliContactModel noli_contact_barrier = {
     .forces = forces,
     .pair_forces = pair_forces,
     .lag_friction = lag_friction,
-    .lag_slopes = lag_slopes,
-    .slide_slopes = slide_slopes,
-    .slopes = slopes,
-    .slopes_by = 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT | 1u << NOLI_INPUT_OFFSET,
     .list_friction = barrier_list_friction,
     .friction_forces = friction_forces,
     .friction_pair_forces = friction_pair_forces,
     .reach = barrier_reach,
     .begin_stiffness = barrier_begin_stiffness,
-    .adapt_stiffness = adapt_stiffness};
+    .adapt_stiffness = adapt_stiffness,
+    .derivatives = NOLI_DERIVATIVES_OF(noli_contact_barrier_derivatives)};

@@ -6,9 +6,9 @@
 
 // The state of the model is the active set.
 static NoliStatus constraints_create(NoliStage* stage) {
-  NoliActiveSet* set = stage->contact;
+  NoliActiveSet* set = stage->contact.data;
   set->followers = &stage->problem->followers;
-  set->pairs = &stage->problem->pairs;
+  set->pairs = &stage->problem->contact.pairs;
   return NOLI_OK;
 }
 
@@ -17,17 +17,17 @@ static void constraints_destroy(NoliContext* context, void* contact) {
 }
 
 NoliActiveSet* noli_stage_constraints(const NoliStage* stage) {
-  return stage->problem->contact == &noli_contact_constraints ? stage->contact : NULL;
+  return stage->problem->contact.model == &noli_contact_constraints ? stage->contact.data : NULL;
 }
 
 // At the closest features at x.
 static NoliStatus linearize(NoliStage* stage, const double* x) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  NOLI_TRY(noli_active_set_follow(stage->contact, stage->context, problem->surface, x,
+  NOLI_TRY(noli_active_set_follow(stage->contact.data, stage->context, problem->surface, x,
                                   stage->n_threads));
-  NOLI_TRY(noli_active_set_linearize(stage->contact, stage->context, problem->surface,
-                                     problem->half_spaces, x, stage->n_threads));
+  NOLI_TRY(noli_active_set_linearize(stage->contact.data, stage->context, problem->surface,
+                                     problem->contact.half_spaces, x, stage->n_threads));
 done:
   return status;
 }
@@ -50,39 +50,40 @@ static NoliStatus constraints_update(NoliStage* stage, NoliPoint* at) {
 static void list_terms(const NoliStage* stage, const NoliPoint* at,
                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   (void)at;
-  terms[0] = noli_active_set_term(stage->contact);
+  terms[0] = noli_active_set_term(stage->contact.data);
 }
 
 static int64_t constraints_count(const NoliStage* stage) {
-  return noli_active_set_count_active(stage->contact);
+  return noli_active_set_count_active(stage->contact.data);
 }
 
 static int64_t count_near(const NoliStage* stage) {
-  return ((const NoliActiveSet*)stage->contact)->constraint.count;
+  return ((const NoliActiveSet*)stage->contact.data)->constraint.count;
 }
 
 static double min_distance(const NoliStage* stage) {
-  return noli_active_set_min_distance(stage->contact);
+  return noli_active_set_min_distance(stage->contact.data);
 }
 
 static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
-  noli_active_set_forces(stage->contact, scale, force);
+  noli_active_set_forces(stage->contact.data, scale, force);
   return NOLI_OK;
 }
 
 static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForces* pairs) {
   const NoliProblem* problem = stage->problem;
-  return noli_active_set_pair_forces(stage->contact, stage->context, problem->surface,
-                                     problem->pairs.n_body, stage->here->x, scale, pairs);
+  return noli_active_set_pair_forces(stage->contact.data, stage->context, problem->surface,
+                                     problem->contact.pairs.n_body, stage->here->x, scale, pairs);
 }
 
 static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
-  return noli_active_set_friction(stage->contact, stage->context, stage->problem->surface,
-                                  &stage->problem->pairs, set);
+  return noli_active_set_friction(stage->contact.data, stage->context, stage->problem->surface,
+                                  &stage->problem->contact.pairs, set);
 }
 
 static double constraints_reach(const NoliStage* stage) {
-  return stage->problem->dhat * noli_body_pairs_largest_range(&stage->problem->body_pairs);
+  return stage->problem->contact.dhat *
+         noli_body_pairs_largest_range(&stage->problem->contact.body_pairs);
 }
 
 const NoliContactModel noli_contact_constraints = {.advice = "a larger contact.distance",

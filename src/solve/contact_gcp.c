@@ -8,94 +8,68 @@
 // material law is evaluated at points of the elements, and between these points two triangles on a
 // sharp edge may fold onto each other. Therefore a barrier of [Li2020] acts between all pairs of
 // one body, with a range so short that it is inactive at rest.
-#include "contact/friction/implicit_friction.h"
 #include "contact/gcp/gcp_forces.h"
-#include "contact/gcp/gcp_implicit_friction.h"
-#include "contact/gcp/gcp_slopes.h"
-#include "contact/gcp/gcp_stiffness.h"
-#include "contact/ipc.h"
-#include "contact/stiffness.h"
-#include "solve/stage.h"
-
-typedef struct Self {
-  NoliStiffness stiffness; // bounds of kappa
-  double open_ratio;       // kappa of the barrier with open obstacles relative to the potential
-  double inner_ratio;      // likewise of the inner barrier
-  NoliCandidates closed;   // scratch: of the potential, of the barrier with open obstacles, and of
-  NoliCandidates open;     // the inner barrier
-  NoliCandidates inside;
-} Self;
-
-// At a point: contacts of the potential, of the barrier with open obstacles, and of the inner
-// barrier, empty if no body has one; and the data of the terms.
-typedef struct Memory {
-  NoliGcpSet closed;
-  NoliContactSet open;
-  NoliContactSet inside;
-  NoliGcp potential;
-  NoliBarrier barrier;
-  NoliBarrier inner;
-  NoliGcpFriction closed_friction;
-  NoliImplicitFriction open_friction;
-  NoliForceTerm open_force;
-} Memory;
+#include "solve/contact_gcp.h"
 
 static NoliStatus gcp_create(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  const NoliGcpProblem* geometric = &problem->gcp;
-  Self* self = stage->contact;
-  self->stiffness = noli_gcp_stiffness(problem->mean_mass, problem->size.d,
+  const NoliGcpProblem* geometric = &problem->contact.gcp;
+  NoliGcpStage* self = stage->contact.data;
+  self->stiffness = noli_gcp_stiffness(problem->inertia.mean_mass, problem->size.d,
                                        geometric->model.parameters.eps_target, geometric->weight,
                                        geometric->model.space);
   // both are equally stiff, each in its own units
-  NoliStiffness barrier = noli_stiffness(problem->mean_mass, problem->size.d, problem->dhat);
+  NoliStiffness barrier =
+      noli_stiffness(problem->inertia.mean_mass, problem->size.d, problem->contact.dhat);
   self->open_ratio = barrier.min / self->stiffness.min;
   if (geometric->inner > 0.0) {
-    self->inner_ratio = noli_stiffness(problem->mean_mass, problem->size.d, geometric->inner).min /
-                        self->stiffness.min;
+    self->inner_ratio =
+        noli_stiffness(problem->inertia.mean_mass, problem->size.d, geometric->inner).min /
+        self->stiffness.min;
   }
   return NOLI_OK;
 }
 
 static void gcp_destroy(NoliContext* context, void* memory) {
-  Self* self = memory;
+  NoliGcpStage* self = memory;
   noli_candidates_free(context, &self->closed);
   noli_candidates_free(context, &self->open);
   noli_candidates_free(context, &self->inside);
 }
 
 static void init_memory(void* at) {
-  Memory* memory = at;
+  NoliGcpMemory* memory = at;
   noli_gcp_set_init(&memory->closed);
   noli_contact_set_init(&memory->open);
   noli_contact_set_init(&memory->inside);
 }
 
 static void free_memory(NoliContext* context, void* at) {
-  Memory* memory = at;
+  NoliGcpMemory* memory = at;
   noli_gcp_set_free(context, &memory->closed);
   noli_contact_set_free(context, &memory->open);
   noli_contact_set_free(context, &memory->inside);
 }
 
 static double gcp_reach(const NoliStage* stage) {
-  const NoliGcpProblem* geometric = &stage->problem->gcp;
+  const NoliGcpProblem* geometric = &stage->problem->contact.gcp;
   double eps = fmax(geometric->model.max_eps, geometric->inner);
-  return geometric->has_open || eps == 0.0 ? fmax(eps, stage->problem->dhat) : eps;
+  return geometric->has_open || eps == 0.0 ? fmax(eps, stage->problem->contact.dhat) : eps;
 }
 
 // The pairs of one body that has the inner barrier.
 static NoliStatus update_inside(NoliStage* stage, const NoliPoint* at) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  Self* self = stage->contact;
-  Memory* memory = at->contact;
-  if (problem->gcp.inner > 0.0) {
-    NOLI_TRY(noli_gcp_inner_candidates(stage->context, problem->surface, problem->gcp.inside,
-                                       &at->candidates, &self->inside));
+  NoliGcpStage* self = stage->contact.data;
+  NoliGcpMemory* memory = at->contact;
+  if (problem->contact.gcp.inner > 0.0) {
+    NOLI_TRY(noli_gcp_inner_candidates(stage->context, problem->surface,
+                                       problem->contact.gcp.inside, &at->candidates,
+                                       &self->inside));
     NOLI_TRY(noli_contact_set_build(&memory->inside, stage->context, problem->surface, problem->X,
-                                    &self->inside, NULL, 0, &problem->pairs, at->x,
-                                    problem->gcp.inner, stage->n_threads));
+                                    &self->inside, NULL, 0, &problem->contact.pairs, at->x,
+                                    problem->contact.gcp.inner, stage->n_threads));
   }
 done:
   return status;
@@ -105,9 +79,9 @@ done:
 static NoliStatus gcp_update(NoliStage* stage, NoliPoint* at) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  const NoliGcpProblem* geometric = &problem->gcp;
-  Self* self = stage->contact;
-  Memory* memory = at->contact;
+  const NoliGcpProblem* geometric = &problem->contact.gcp;
+  NoliGcpStage* self = stage->contact.data;
+  NoliGcpMemory* memory = at->contact;
   const NoliCandidates* candidates = &at->candidates;
   NOLI_TRY(update_inside(stage, at));
   if (geometric->has_open) {
@@ -115,8 +89,8 @@ static NoliStatus gcp_update(NoliStage* stage, NoliPoint* at) {
     NOLI_TRY(noli_gcp_split_candidates(stage->context, problem->surface, geometric->rings,
                                        candidates, &self->closed, &self->open));
     NOLI_TRY(noli_contact_set_build(&memory->open, stage->context, &surface, problem->X,
-                                    &self->open, NULL, 0, &problem->pairs, at->x, problem->dhat,
-                                    stage->n_threads));
+                                    &self->open, NULL, 0, &problem->contact.pairs, at->x,
+                                    problem->contact.dhat, stage->n_threads));
     candidates = &self->closed;
   }
   NOLI_TRY(noli_gcp_set_build(&memory->closed, stage->context, &geometric->model, candidates, at->x,
@@ -128,35 +102,35 @@ done:
 static void list_terms(const NoliStage* stage, const NoliPoint* at,
                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   const NoliProblem* problem = stage->problem;
-  const Self* self = stage->contact;
-  Memory* memory = at->contact;
+  const NoliGcpStage* self = stage->contact.data;
+  NoliGcpMemory* memory = at->contact;
   memory->barrier = (NoliBarrier){.set = &memory->open,
-                                  .dhat_sqr = problem->dhat * problem->dhat,
-                                  .kappa = stage->kappa * self->open_ratio};
-  memory->potential =
-      (NoliGcp){.model = &problem->gcp.model, .set = &memory->closed, .scale = stage->kappa};
+                                  .dhat_sqr = problem->contact.dhat * problem->contact.dhat,
+                                  .kappa = stage->contact.kappa * self->open_ratio};
+  memory->potential = (NoliGcp){
+      .model = &problem->contact.gcp.model, .set = &memory->closed, .scale = stage->contact.kappa};
   memory->inner = (NoliBarrier){.set = &memory->inside,
-                                .dhat_sqr = problem->gcp.inner * problem->gcp.inner,
-                                .kappa = stage->kappa * self->inner_ratio};
+                                .dhat_sqr = problem->contact.gcp.inner * problem->contact.gcp.inner,
+                                .kappa = stage->contact.kappa * self->inner_ratio};
   terms[0] = noli_barrier_term(&memory->barrier);
   terms[1] = noli_gcp_term(&memory->potential);
   terms[2] = noli_barrier_term(&memory->inner);
 }
 
 static int64_t gcp_count(const NoliStage* stage) {
-  const Memory* here = stage->here->contact;
+  const NoliGcpMemory* here = stage->here->contact;
   return here->open.contact.count + here->inside.contact.count + here->closed.pair.count;
 }
 
 static double min_distance(const NoliStage* stage) {
-  const Memory* here = stage->here->contact;
+  const NoliGcpMemory* here = stage->here->contact;
   return fmin(fmin(noli_contact_set_min_distance(&here->open),
                    noli_contact_set_min_distance(&here->inside)),
               here->closed.min_distance);
 }
 
 static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
-  const Memory* here = stage->here->contact;
+  const NoliGcpMemory* here = stage->here->contact;
   const double* x = stage->here->x;
   noli_contact_forces(&here->barrier, x, scale, force);
   noli_contact_forces(&here->inner, x, scale, force);
@@ -165,12 +139,13 @@ static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
 
 static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForces* pairs) {
   NoliStatus status = NOLI_OK;
-  const Memory* here = stage->here->contact;
+  const NoliGcpMemory* here = stage->here->contact;
   const double* x = stage->here->x;
   NOLI_TRY(noli_contact_pair_forces(&here->barrier, stage->context, x, scale, pairs));
   NOLI_TRY(noli_contact_pair_forces(&here->inner, stage->context, x, scale, pairs));
-  NOLI_TRY(noli_gcp_pair_forces(&here->potential, stage->context, stage->problem->pairs.n_body, x,
-                                scale, stage->n_threads, pairs));
+  NOLI_TRY(noli_gcp_pair_forces(&here->potential, stage->context,
+                                stage->problem->contact.pairs.n_body, x, scale, stage->n_threads,
+                                pairs));
 done:
   return status;
 }
@@ -178,94 +153,27 @@ done:
 static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  const Memory* here = stage->here->contact;
+  const NoliGcpMemory* here = stage->here->contact;
   const double* x = stage->here->x;
-  NOLI_TRY(noli_friction_set_build(set, stage->context, &here->open, NULL, &problem->pairs, x,
-                                   here->barrier.kappa, problem->dhat));
-  NOLI_TRY(noli_gcp_friction(&here->potential, stage->context, &problem->pairs, x, set));
-done:
-  return status;
-}
-
-static NoliGcpFriction closed_friction_of(const NoliStage* stage, const Memory* memory) {
-  const NoliProblem* problem = stage->problem;
-  return (NoliGcpFriction){.gcp = &memory->potential,
-                           .pairs = &problem->pairs,
-                           .x_hat = stage->time.x_hat,
-                           .eps_v = problem->friction_speed,
-                           .h_v = stage->time.h_v,
-                           .basis_derivatives = problem->friction_basis_derivatives};
-}
-
-// The ranges of both barriers are no inputs. `other`: the number that scales one of them.
-static NoliBarrierInputs barrier_inputs(const NoliStage* stage, int32_t other,
-                                        NoliPairClasses classes) {
-  return (NoliBarrierInputs){.X = stage->problem->X,
-                             .distance = NOLI_NULL_INDEX,
-                             .stiffness = {NOLI_CONTACT_STIFFNESS, other},
-                             .classes = classes};
-}
-
-static NoliStatus lag_slopes(const NoliStage* stage, const double* x, NoliPairClasses classes,
-                             NoliMixedList* list) {
-  NoliStatus status = NOLI_OK;
-  const Memory* here = stage->here->contact;
-  NoliGcpFriction closed = closed_friction_of(stage, here);
-  NoliImplicitFriction open = noli_stage_implicit_friction(stage, &here->barrier);
-  NoliBarrierInputs inputs = barrier_inputs(stage, NOLI_CONTACT_OPEN, classes);
-  NOLI_TRY(noli_lagged_friction_slopes(list, &open, stage->here->x, x, &inputs));
-  NOLI_TRY(noli_gcp_lagged_friction_slopes(list, &closed, stage->here->x, x, classes));
-done:
-  return status;
-}
-
-static NoliStatus slide_slopes(const NoliStage* stage, NoliPairClasses classes,
-                               NoliMixedList* list) {
-  NoliStatus status = NOLI_OK;
-  const Memory* here = stage->here->contact;
-  NoliGcpFriction closed = closed_friction_of(stage, here);
-  NoliImplicitFriction open = noli_stage_implicit_friction(stage, &here->barrier);
-  NoliBarrierInputs inputs = barrier_inputs(stage, NOLI_CONTACT_OPEN, classes);
-  NOLI_TRY(noli_implicit_friction_slopes(list, &open, stage->here->x, &inputs));
-  NOLI_TRY(noli_gcp_implicit_friction_slopes(list, &closed, stage->here->x, classes));
-done:
-  return status;
-}
-
-// The range and the stiffness of the inner barrier follow the shape, too, with the scale of the
-// scene: where it acts, nothing is differentiated by shapes.
-static NoliStatus slopes(const NoliStage* stage, NoliMixedList* list) {
-  NoliStatus status = NOLI_OK;
-  const Memory* here = stage->here->contact;
-  const double* x = stage->here->x;
-  NoliPairClasses none = {NULL, NULL};
-  NoliBarrierInputs open = barrier_inputs(stage, NOLI_CONTACT_OPEN, none);
-  NoliBarrierInputs inner = barrier_inputs(stage, NOLI_NULL_INDEX, none);
-  bool by_shape = noli_mixed_list_wants(list, NOLI_INPUT_WEIGHT) ||
-                  noli_mixed_list_wants(list, NOLI_INPUT_SUPPORT);
-  NOLI_CHECK(stage->context, !by_shape || here->inside.contact.count == 0, NOLI_ERROR_ARGUMENT,
-             "derivatives: a body is crushed until its surface meets itself from inside, where "
-             "\"gcp\" is not differentiated by shapes and ranges: choose a stiffer material or a "
-             "smaller force");
-  NOLI_TRY(noli_barrier_slopes(list, &here->barrier, &open, x));
-  NOLI_TRY(noli_barrier_slopes(list, &here->inner, &inner, x));
-  NOLI_TRY(noli_gcp_slopes(list, &here->potential, x));
+  NOLI_TRY(noli_friction_set_build(set, stage->context, &here->open, NULL, &problem->contact.pairs,
+                                   x, here->barrier.kappa, problem->contact.dhat));
+  NOLI_TRY(noli_gcp_friction(&here->potential, stage->context, &problem->contact.pairs, x, set));
 done:
   return status;
 }
 
 static void gcp_list_friction(const NoliStage* stage, const NoliPoint* at,
                               NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
-  Memory* memory = at->contact;
+  NoliGcpMemory* memory = at->contact;
   memory->open_friction = noli_stage_implicit_friction(stage, &memory->barrier);
   memory->open_force = noli_implicit_friction_term(&memory->open_friction);
-  memory->closed_friction = closed_friction_of(stage, memory);
+  memory->closed_friction = noli_gcp_closed_friction(stage, memory);
   terms[0] = noli_force_as_term(&memory->open_force);
   terms[1] = noli_gcp_friction_term(&memory->closed_friction);
 }
 
 static void friction_forces(const NoliStage* stage, double scale, double* force) {
-  const Memory* here = stage->here->contact;
+  const NoliGcpMemory* here = stage->here->contact;
   noli_implicit_friction_forces(&here->open_friction, stage->here->x, scale, force);
   noli_gcp_friction_forces(&here->closed_friction, stage->here->x, scale, force);
 }
@@ -273,7 +181,7 @@ static void friction_forces(const NoliStage* stage, double scale, double* force)
 static NoliStatus friction_pair_forces(const NoliStage* stage, double scale,
                                        NoliPairForces* pairs) {
   NoliStatus status = NOLI_OK;
-  const Memory* here = stage->here->contact;
+  const NoliGcpMemory* here = stage->here->contact;
   const double* x = stage->here->x;
   NOLI_TRY(
       noli_implicit_friction_pair_forces(&here->open_friction, stage->context, x, scale, pairs));
@@ -283,7 +191,7 @@ done:
 }
 
 static NoliStatus gcp_begin_stiffness(NoliStage* stage) {
-  const Self* self = stage->contact;
+  const NoliGcpStage* self = stage->contact.data;
   return noli_stage_kappa_from_forces(stage, &self->stiffness);
 }
 
@@ -293,8 +201,8 @@ static NoliStatus adapt_barrier(const NoliStage* stage, double dhat, double rati
                                 double alpha, double* kappa) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  NoliStiffness barrier = noli_stiffness(problem->mean_mass, problem->size.d, dhat);
-  double now = stage->kappa * ratio, next;
+  NoliStiffness barrier = noli_stiffness(problem->inertia.mean_mass, problem->size.d, dhat);
+  double now = stage->contact.kappa * ratio, next;
   NOLI_TRY(noli_stiffness_update(&barrier, stage->context, now, before, after, alpha, &next));
   *kappa = next > now ? fmax(*kappa, next / ratio) : *kappa;
 done:
@@ -304,15 +212,15 @@ done:
 static NoliStatus adapt_stiffness(const NoliStage* stage, double alpha, double* kappa) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  const NoliGcpProblem* geometric = &problem->gcp;
-  const Self* self = stage->contact;
+  const NoliGcpProblem* geometric = &problem->contact.gcp;
+  const NoliGcpStage* self = stage->contact.data;
   // after an accepted step the trial point is the previous one
-  const Memory *before = stage->trial->contact, *here = stage->here->contact;
-  *kappa = noli_gcp_stiffness_update(&self->stiffness, stage->kappa, &geometric->model,
+  const NoliGcpMemory *before = stage->trial->contact, *here = stage->here->contact;
+  *kappa = noli_gcp_stiffness_update(&self->stiffness, stage->contact.kappa, &geometric->model,
                                      &before->closed, &here->closed, stage->here->x, alpha);
   if (geometric->has_open) {
-    NOLI_TRY(adapt_barrier(stage, problem->dhat, self->open_ratio, &before->open, &here->open,
-                           alpha, kappa));
+    NOLI_TRY(adapt_barrier(stage, problem->contact.dhat, self->open_ratio, &before->open,
+                           &here->open, alpha, kappa));
   }
   if (geometric->inner > 0.0) {
     NOLI_TRY(adapt_barrier(stage, geometric->inner, self->inner_ratio, &before->inside,
@@ -329,8 +237,8 @@ const NoliContactModel noli_contact_gcp = {
     .advice = "a larger contact.alpha or contact.eps_target",
     .keeps_apart = true,
     .searches = true,
-    .size = sizeof(Self),
-    .memory_size = sizeof(Memory),
+    .size = sizeof(NoliGcpStage),
+    .memory_size = sizeof(NoliGcpMemory),
     .create = gcp_create,
     .destroy = gcp_destroy,
     .init_memory = init_memory,
@@ -343,14 +251,10 @@ const NoliContactModel noli_contact_gcp = {
     .forces = forces,
     .pair_forces = pair_forces,
     .lag_friction = lag_friction,
-    .lag_slopes = lag_slopes,
-    .slide_slopes = slide_slopes,
-    .slopes = slopes,
-    .slopes_by = 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT | 1u << NOLI_INPUT_WEIGHT |
-                 1u << NOLI_INPUT_SUPPORT,
     .list_friction = gcp_list_friction,
     .friction_forces = friction_forces,
     .friction_pair_forces = friction_pair_forces,
     .reach = gcp_reach,
     .begin_stiffness = gcp_begin_stiffness,
-    .adapt_stiffness = adapt_stiffness};
+    .adapt_stiffness = adapt_stiffness,
+    .derivatives = NOLI_DERIVATIVES_OF(noli_contact_gcp_derivatives)};

@@ -2,7 +2,7 @@
 //
 // Open sheets have no inside into which a penalty could let them slip and out of which it could
 // push them again. Where they meet themselves or each other, collision detection bounds the steps,
-// and a barrier of [Li2020] with the short range problem->sheet_gap acts on all that it may stop:
+// and a barrier of [Li2020] with the short range problem->sheets.gap acts on all that it may stop:
 // edges, rims and folds, which the penalty does not see. It is as stiff at half its range as the
 // penalty at its surface, at least as the barrier of "ipc" at first.
 //
@@ -11,11 +11,8 @@
 // jump, and Newton's method stalls in front of it. From then on contacts keep their triangles to
 // the end of the time step, as friction keeps its normal forces; new contacts join after every
 // iteration.
-#include "contact/friction/implicit_friction.h"
-#include "contact/implicit_surface/implicit_surface_slopes.h"
-#include "contact/ipc.h"
+#include "solve/contact_implicit_surface.h"
 #include "contact/stiffness.h"
-#include "solve/stage.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,25 +20,6 @@
 // Relative to the stiffness of bodies. If a load strains a body by a tenth, values of 1 to 1e5
 // leave a gap of half the contact distance, depending on that distance.
 #define STIFFEST 1e8
-
-typedef struct Self {
-  NoliImplicitSurfaceSearch* search;
-  bool keeps_triangles; // contacts keep the triangles that they had when the potential jumped
-  double barrier_kappa; // of the barrier between sheets, at least
-  double barrier_ratio; // over that of the penalty, at least
-} Self;
-
-// At a point: its contacts and the data of their terms; those of the barrier are empty unless
-// sheets meet.
-typedef struct Memory {
-  NoliImplicitSurfaceContactSet contacts;
-  NoliContactSet sheets;
-  NoliImplicitSurfacePenalty penalty;
-  NoliBarrier barrier;
-  NoliImplicitSurfaceFriction friction;
-  NoliImplicitFriction sheet_friction;
-  NoliForceTerm sheet_force;
-} Memory;
 
 // The curvature of a barrier of the range 1 at the distance 1 / 2, over kappa.
 static double barrier_curvature(void) {
@@ -52,41 +30,43 @@ static double barrier_curvature(void) {
 
 static NoliStatus implicit_surface_create(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  Self* self = stage->contact;
-  double gap = problem->sheet_gap;
+  NoliImplicitSurfaceStage* self = stage->contact.data;
+  double gap = problem->sheets.gap;
   if (gap > 0.0) {
-    self->barrier_kappa = noli_stiffness(problem->mean_mass, problem->size.d, gap).min;
+    self->barrier_kappa = noli_stiffness(problem->inertia.mean_mass, problem->size.d, gap).min;
     self->barrier_ratio =
-        noli_penalty(0.0, problem->dhat, 1.0).second / (barrier_curvature() * gap * gap);
+        noli_penalty(0.0, problem->contact.dhat, 1.0).second / (barrier_curvature() * gap * gap);
   }
-  return noli_implicit_surface_search_create(stage->context, problem->surface, problem->X,
-                                             problem->still, problem->sheet, problem->half_spaces,
-                                             problem->n_half_spaces, &problem->pairs,
-                                             problem->surface_radius, problem->dhat, &self->search);
+  return noli_implicit_surface_search_create(
+      stage->context, problem->surface, problem->X, problem->contact.still,
+      problem->sheets.is_sheet, problem->contact.half_spaces, problem->contact.n_half_spaces,
+      &problem->contact.pairs, problem->contact.surface_radius, problem->contact.dhat,
+      &self->search);
 }
 
 static void implicit_surface_destroy(NoliContext* context, void* memory) {
   (void)context;
-  noli_implicit_surface_search_destroy(&((Self*)memory)->search);
+  noli_implicit_surface_search_destroy(&((NoliImplicitSurfaceStage*)memory)->search);
 }
 
 static void init_memory(void* memory) {
-  noli_contact_set_init(&((Memory*)memory)->sheets);
+  noli_contact_set_init(&((NoliImplicitSurfaceMemory*)memory)->sheets);
 }
 
 static void free_memory(NoliContext* context, void* at) {
-  Memory* memory = at;
+  NoliImplicitSurfaceMemory* memory = at;
   noli_implicit_surface_contacts_free(context, &memory->contacts);
   noli_contact_set_free(context, &memory->sheets);
 }
 
 // Updates the barrier between sheets at a point, into any memory.
-static NoliStatus update_sheets(const NoliStage* stage, const NoliPoint* at, Memory* memory) {
+static NoliStatus update_sheets(const NoliStage* stage, const NoliPoint* at,
+                                NoliImplicitSurfaceMemory* memory) {
   const NoliProblem* problem = stage->problem;
-  return problem->sheet_gap > 0.0
+  return problem->sheets.gap > 0.0
              ? noli_contact_set_build(&memory->sheets, stage->context, problem->surface, problem->X,
-                                      &at->candidates, NULL, 0, &problem->pairs, at->x,
-                                      problem->sheet_gap, stage->n_threads)
+                                      &at->candidates, NULL, 0, &problem->contact.pairs, at->x,
+                                      problem->sheets.gap, stage->n_threads)
              : NOLI_OK;
 }
 
@@ -94,11 +74,11 @@ static NoliStatus update_sheets(const NoliStage* stage, const NoliPoint* at, Mem
 // the trial point; `others`: also adds contacts with other triangles.
 static NoliStatus keep(NoliStage* stage, const NoliPoint* at, bool others) {
   NoliStatus status = NOLI_OK;
-  const Self* self = stage->contact;
-  Memory *kept = stage->trial->contact, *here = stage->here->contact;
+  const NoliImplicitSurfaceStage* self = stage->contact.data;
+  NoliImplicitSurfaceMemory *kept = stage->trial->contact, *here = stage->here->contact;
   NOLI_TRY(noli_implicit_surface_contacts_keep(
-      &kept->contacts, stage->context, self->search, at->x, stage->problem->dhat, &here->contacts,
-      others, noli_stage_moves_obstacles(stage), stage->n_threads));
+      &kept->contacts, stage->context, self->search, at->x, stage->problem->contact.dhat,
+      &here->contacts, others, noli_stage_moves_obstacles(stage), stage->n_threads));
   NOLI_TRY(update_sheets(stage, at, kept));
 done:
   return status;
@@ -106,14 +86,14 @@ done:
 
 static NoliStatus implicit_surface_update(NoliStage* stage, NoliPoint* at) {
   NoliStatus status = NOLI_OK;
-  Self* self = stage->contact;
-  Memory* memory = at->contact;
+  NoliImplicitSurfaceStage* self = stage->contact.data;
+  NoliImplicitSurfaceMemory* memory = at->contact;
   self->keeps_triangles = self->keeps_triangles && at == stage->trial;
   if (self->keeps_triangles) {
     return keep(stage, at, false);
   }
   NOLI_TRY(noli_implicit_surface_contacts_build(
-      &memory->contacts, stage->context, self->search, at->x, stage->problem->dhat,
+      &memory->contacts, stage->context, self->search, at->x, stage->problem->contact.dhat,
       noli_stage_moves_obstacles(stage), stage->n_threads));
   NOLI_TRY(update_sheets(stage, at, memory));
 done:
@@ -122,11 +102,11 @@ done:
 
 static NoliStatus smooth(NoliStage* stage, bool jumps, bool* joined) {
   NoliStatus status = NOLI_OK;
-  Self* self = stage->contact;
+  NoliImplicitSurfaceStage* self = stage->contact.data;
   self->keeps_triangles = self->keeps_triangles || jumps;
   if (self->keeps_triangles) {
     NOLI_TRY(keep(stage, stage->here, true));
-    Memory *kept = stage->trial->contact, *here = stage->here->contact;
+    NoliImplicitSurfaceMemory *kept = stage->trial->contact, *here = stage->here->contact;
     *joined = kept->contacts.contact.count > here->contacts.contact.count;
     if (*joined) {
       stage->here->contact = kept;
@@ -139,36 +119,31 @@ done:
 
 static void list_terms(const NoliStage* stage, const NoliPoint* at,
                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
-  const Self* self = stage->contact;
-  Memory* memory = at->contact;
+  const NoliImplicitSurfaceStage* self = stage->contact.data;
+  NoliImplicitSurfaceMemory* memory = at->contact;
   memory->penalty = (NoliImplicitSurfacePenalty){.set = &memory->contacts,
                                                  .search = self->search,
-                                                 .delta = stage->problem->dhat,
-                                                 .kappa = stage->kappa};
+                                                 .delta = stage->problem->contact.dhat,
+                                                 .kappa = stage->contact.kappa};
   terms[0] = noli_implicit_surface_penalty_term(&memory->penalty);
-  if (stage->problem->sheet_gap > 0.0) {
-    double gap = stage->problem->sheet_gap;
-    memory->barrier =
-        (NoliBarrier){.set = &memory->sheets,
-                      .dhat_sqr = gap * gap,
-                      .kappa = fmax(self->barrier_kappa, stage->kappa * self->barrier_ratio)};
+  if (stage->problem->sheets.gap > 0.0) {
+    double gap = stage->problem->sheets.gap;
+    memory->barrier = (NoliBarrier){
+        .set = &memory->sheets,
+        .dhat_sqr = gap * gap,
+        .kappa = fmax(self->barrier_kappa, stage->contact.kappa * self->barrier_ratio)};
     terms[1] = noli_barrier_term(&memory->barrier);
   }
 }
 
-static int64_t implicit_surface_count(const NoliStage* stage) {
-  const Memory* here = stage->here->contact;
-  return here->contacts.contact.count + here->sheets.contact.count;
-}
-
 static double min_distance(const NoliStage* stage) {
-  const Memory* here = stage->here->contact;
+  const NoliImplicitSurfaceMemory* here = stage->here->contact;
   double d = here->contacts.contact.count > 0 ? here->contacts.min_d : (double)INFINITY;
   return fmin(d, noli_contact_set_min_distance(&here->sheets));
 }
 
 static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
-  const Memory* here = stage->here->contact;
+  const NoliImplicitSurfaceMemory* here = stage->here->contact;
   if (here->sheets.contact.count > 0) {
     noli_contact_forces(&here->barrier, stage->here->x, scale, force);
   }
@@ -177,7 +152,7 @@ static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
 
 static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForces* pairs) {
   NoliStatus status = NOLI_OK;
-  const Memory* here = stage->here->contact;
+  const NoliImplicitSurfaceMemory* here = stage->here->contact;
   const double* x = stage->here->x;
   NOLI_TRY(noli_implicit_surface_pair_forces(&here->penalty, stage->context, x, scale, pairs));
   if (here->sheets.contact.count > 0) {
@@ -189,118 +164,24 @@ done:
 
 static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
   NoliStatus status = NOLI_OK;
-  const NoliContactPairs* pairs = &stage->problem->pairs;
-  const Memory* here = stage->here->contact;
+  const NoliContactPairs* pairs = &stage->problem->contact.pairs;
+  const NoliImplicitSurfaceMemory* here = stage->here->contact;
   const double* x = stage->here->x;
   NOLI_TRY(noli_implicit_surface_friction(&here->penalty, stage->context, pairs, x, set));
   if (here->sheets.contact.count > 0) {
     NOLI_TRY(noli_friction_set_add_stencils(set, stage->context, &here->sheets, pairs, x,
-                                            here->barrier.kappa, stage->problem->sheet_gap));
+                                            here->barrier.kappa, stage->problem->sheets.gap));
   }
 done:
   return status;
-}
-
-static NoliImplicitSurfaceFriction friction_of(const NoliStage* stage, const Memory* memory) {
-  const NoliProblem* problem = stage->problem;
-  return (NoliImplicitSurfaceFriction){.penalty = &memory->penalty,
-                                       .pairs = &problem->pairs,
-                                       .x_hat = stage->time.x_hat,
-                                       .eps_v = problem->friction_speed,
-                                       .h_v = stage->time.h_v,
-                                       .basis_derivatives = problem->friction_basis_derivatives};
-}
-
-// The inputs of the barrier between sheets.
-static NoliBarrierInputs sheet_inputs(const NoliStage* stage, NoliPairClasses classes) {
-  return (NoliBarrierInputs){.X = stage->problem->X,
-                             .distance = NOLI_CONTACT_GAP,
-                             .stiffness = {NOLI_CONTACT_STIFFNESS, NOLI_CONTACT_OPEN},
-                             .classes = classes};
-}
-
-static NoliStatus lag_slopes(const NoliStage* stage, const double* x, NoliPairClasses classes,
-                             NoliMixedList* list) {
-  NoliStatus status = NOLI_OK;
-  const Memory* here = stage->here->contact;
-  NoliImplicitSurfaceFriction friction = friction_of(stage, here);
-  NOLI_TRY(noli_implicit_surface_lagged_friction_slopes(list, &friction, stage->here->x, x,
-                                                        stage->problem->n_vert, classes));
-  if (here->sheets.contact.count > 0) {
-    NoliImplicitFriction sheets = noli_stage_implicit_friction(stage, &here->barrier);
-    NoliBarrierInputs inputs = sheet_inputs(stage, classes);
-    NOLI_TRY(noli_lagged_friction_slopes(list, &sheets, stage->here->x, x, &inputs));
-  }
-done:
-  return status;
-}
-
-static NoliStatus slide_slopes(const NoliStage* stage, NoliPairClasses classes,
-                               NoliMixedList* list) {
-  NoliStatus status = NOLI_OK;
-  const Memory* here = stage->here->contact;
-  NoliImplicitSurfaceFriction friction = friction_of(stage, here);
-  NOLI_TRY(
-      noli_implicit_surface_implicit_friction_slopes(list, &friction, stage->here->x, classes));
-  if (here->sheets.contact.count > 0) {
-    NoliImplicitFriction sheets = noli_stage_implicit_friction(stage, &here->barrier);
-    NoliBarrierInputs inputs = sheet_inputs(stage, classes);
-    NOLI_TRY(noli_implicit_friction_slopes(list, &sheets, stage->here->x, &inputs));
-  }
-done:
-  return status;
-}
-
-static NoliStatus slopes(const NoliStage* stage, NoliMixedList* list) {
-  NoliStatus status = NOLI_OK;
-  const Memory* here = stage->here->contact;
-  NOLI_TRY(noli_implicit_surface_slopes(list, &here->penalty, stage->here->x));
-  if (here->sheets.contact.count > 0) {
-    NoliBarrierInputs inputs = sheet_inputs(stage, (NoliPairClasses){0});
-    NOLI_TRY(noli_barrier_slopes(list, &here->barrier, &inputs, stage->here->x));
-  }
-done:
-  return status;
-}
-
-// The least stiffness of the barrier between sheets follows masses, and its range their distance at
-// rest where that is short.
-static const char* sheets_defect(const NoliStage* stage, unsigned wanted) {
-  const Self* self = stage->contact;
-  unsigned by_mass = 1u << NOLI_INPUT_MASS | 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT;
-  if (stage->kappa * self->barrier_ratio <= self->barrier_kappa && (wanted & by_mass) != 0) {
-    return "open sheets touch, and contact.stiffness is so small that the barrier between them is "
-           "as stiff as their masses ask: choose a larger one";
-  }
-  return stage->problem->sheet_gap_at_rest && (wanted >> NOLI_INPUT_REST & 1u) != 0
-             ? "open sheets touch, and are so close at rest that the range of the barrier between "
-               "them follows the rest shapes: choose a shorter contact.distance"
-             : NULL;
-}
-
-static const char* slopes_defect(const NoliStage* stage, unsigned wanted) {
-  const Self* self = stage->contact;
-  const Memory* here = stage->here->contact;
-  const char* sheets = here->sheets.contact.count > 0 ? sheets_defect(stage, wanted) : NULL;
-  if (sheets != NULL) {
-    return sheets;
-  }
-  double given = stage->problem->fixed_stiffness * stage->time.h_e * stage->time.h_e;
-  if (implicit_surface_count(stage) > 0 && fabs(stage->kappa - given) > 1e-12 * given) {
-    return "the penalty has become stiffer than contact.stiffness, where a vertex penetrates or "
-           "the stages of the integrator differ: choose a larger one, or \"backward_euler\"";
-  }
-  return self->keeps_triangles ? "a vertex has passed an edge or the middle of a thin part, where "
-                                 "its distance from the surface jumps: choose a smaller time step"
-                               : NULL;
 }
 
 static void implicit_surface_list_friction(const NoliStage* stage, const NoliPoint* at,
                                            NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
-  Memory* memory = at->contact;
-  memory->friction = friction_of(stage, memory);
+  NoliImplicitSurfaceMemory* memory = at->contact;
+  memory->friction = noli_implicit_surface_friction_of(stage, memory);
   terms[0] = noli_implicit_surface_friction_term(&memory->friction);
-  if (stage->problem->sheet_gap > 0.0) {
+  if (stage->problem->sheets.gap > 0.0) {
     memory->sheet_friction = noli_stage_implicit_friction(stage, &memory->barrier);
     memory->sheet_force = noli_implicit_friction_term(&memory->sheet_friction);
     terms[1] = noli_force_as_term(&memory->sheet_force);
@@ -308,7 +189,7 @@ static void implicit_surface_list_friction(const NoliStage* stage, const NoliPoi
 }
 
 static void friction_forces(const NoliStage* stage, double scale, double* force) {
-  const Memory* here = stage->here->contact;
+  const NoliImplicitSurfaceMemory* here = stage->here->contact;
   noli_implicit_surface_friction_forces(&here->friction, stage->here->x, scale, force);
   if (here->sheets.contact.count > 0) {
     noli_implicit_friction_forces(&here->sheet_friction, stage->here->x, scale, force);
@@ -318,7 +199,7 @@ static void friction_forces(const NoliStage* stage, double scale, double* force)
 static NoliStatus friction_pair_forces(const NoliStage* stage, double scale,
                                        NoliPairForces* pairs) {
   NoliStatus status = NOLI_OK;
-  const Memory* here = stage->here->contact;
+  const NoliImplicitSurfaceMemory* here = stage->here->contact;
   const double* x = stage->here->x;
   NOLI_TRY(
       noli_implicit_surface_friction_pair_forces(&here->friction, stage->context, x, scale, pairs));
@@ -332,18 +213,19 @@ done:
 
 // Pairs of candidates are sheets.
 static double implicit_surface_reach(const NoliStage* stage) {
-  return stage->problem->sheet_gap;
+  return stage->problem->sheets.gap;
 }
 
 // The fixed stiffness, or a curvature at delta / 2 of 3 mean masses. It never decreases while there
 // is contact.
 static NoliStatus implicit_surface_begin_stiffness(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  double least = problem->fixed_stiffness > 0.0
-                     ? problem->fixed_stiffness * stage->time.h_e * stage->time.h_e
-                     : problem->mean_mass;
-  noli_stage_set_kappa(
-      stage, implicit_surface_count(stage) > 0 && stage->kappa > least ? stage->kappa : least);
+  double least = problem->contact.fixed_stiffness > 0.0
+                     ? problem->contact.fixed_stiffness * stage->time.h_e * stage->time.h_e
+                     : problem->inertia.mean_mass;
+  noli_stage_set_kappa(stage, noli_implicit_surface_count(stage) > 0 && stage->contact.kappa > least
+                                  ? stage->contact.kappa
+                                  : least);
   return NOLI_OK;
 }
 
@@ -365,17 +247,17 @@ done:
 
 static NoliStatus stiffen(NoliStage* stage, bool* stiffer) {
   NoliStatus status = NOLI_OK;
-  const Memory* here = stage->here->contact;
+  const NoliImplicitSurfaceMemory* here = stage->here->contact;
   double deepest = noli_surface_deepest(&here->contacts, stage->system.dof), limit;
   if (!(deepest < 0.0) || stage->record.n_stiffened >= NOLI_MAX_STIFFNESS_INCREASES) {
     return NOLI_OK;
   }
-  double factor = noli_surface_stiffness_factor(deepest, stage->problem->dhat);
+  double factor = noli_surface_stiffness_factor(deepest, stage->problem->contact.dhat);
   NOLI_TRY(find_limit(stage, &limit));
-  *stiffer = stage->kappa < limit;
+  *stiffer = stage->contact.kappa < limit;
   if (*stiffer) {
     stage->record.n_stiffened++;
-    noli_stage_set_kappa(stage, fmin(stage->kappa * factor, limit));
+    noli_stage_set_kappa(stage, fmin(stage->contact.kappa * factor, limit));
   }
   NOLI_TRY(noli_stage_energy(stage));
 done:
@@ -387,8 +269,8 @@ const NoliContactModel noli_contact_implicit_surface = {
     .description = "A penalty on vertices against smooth surfaces; may penetrate.",
     .advice = "a larger contact.distance",
     .keeps_apart = false,
-    .size = sizeof(Self),
-    .memory_size = sizeof(Memory),
+    .size = sizeof(NoliImplicitSurfaceStage),
+    .memory_size = sizeof(NoliImplicitSurfaceMemory),
     .create = implicit_surface_create,
     .destroy = implicit_surface_destroy,
     .init_memory = init_memory,
@@ -396,20 +278,16 @@ const NoliContactModel noli_contact_implicit_surface = {
     .update = implicit_surface_update,
     .smooth = smooth,
     .list_terms = list_terms,
-    .count = implicit_surface_count,
-    .count_near = implicit_surface_count,
+    .count = noli_implicit_surface_count,
+    .count_near = noli_implicit_surface_count,
     .min_distance = min_distance,
     .forces = forces,
     .pair_forces = pair_forces,
     .lag_friction = lag_friction,
-    .lag_slopes = lag_slopes,
-    .slide_slopes = slide_slopes,
-    .slopes = slopes,
-    .slopes_by = 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT,
-    .slopes_defect = slopes_defect,
     .list_friction = implicit_surface_list_friction,
     .friction_forces = friction_forces,
     .friction_pair_forces = friction_pair_forces,
     .reach = implicit_surface_reach,
     .begin_stiffness = implicit_surface_begin_stiffness,
-    .stiffen = stiffen};
+    .stiffen = stiffen,
+    .derivatives = NOLI_DERIVATIVES_OF(noli_contact_implicit_surface_derivatives)};

@@ -2,8 +2,11 @@
 
 #include <string.h>
 
-static const NoliContactModel* const models[] = {&noli_contact_barrier, &noli_contact_gcp,
-                                                 &noli_contact_implicit_surface};
+static const NoliContactModel* const models[] = {
+    &noli_contact_barrier,          //
+    &noli_contact_gcp,              //
+    &noli_contact_implicit_surface, //
+};
 enum { N_MODELS = sizeof models / sizeof *models };
 
 const NoliContactModel* noli_contact_model_at(int32_t index) {

@@ -1,8 +1,9 @@
 // The contact models that a stage can use: one row of functions for each. The stage and the solvers
 // access contact only through this table. A model stores its own data between steps in
-// stage->contact and at a point in point->contact; the row gives the sizes.
+// stage->contact.data and at a point in point->contact; the row gives the sizes.
 #pragma once
 
+#include "base/derivatives.h"
 #include "contact/constraints/active_set.h"
 #include "contact/friction/friction.h"
 #include "contact/pair_forces.h"
@@ -16,6 +17,25 @@ typedef struct NoliPoint NoliPoint; // solve/point.h
 // and within bodies.
 enum { NOLI_CONTACT_TERMS = 3 };
 
+// How a model changes with numbers besides positions; each adds to the list what it wants. The
+// table of a model lies in solve/derivatives/contact_NAME_derivatives.c.
+typedef struct NoliContactDerivatives {
+  // Lagged friction at x (n_vert x 3): with the positions at which it was lagged, those here, and
+  // with coefficients.
+  NoliStatus (*lagged_friction)(const NoliStage* stage, const double* x, NoliPairClasses classes,
+                                NoliMixedList* list);
+  // Implicit friction here: with x_hat and with coefficients.
+  NoliStatus (*implicit_friction)(const NoliStage* stage, NoliPairClasses classes,
+                                  NoliMixedList* list);
+  // The gradient here, with the inputs whose bits are set in `inputs`.
+  NoliStatus (*gradient)(const NoliStage* stage, NoliMixedList* list);
+  unsigned inputs;
+  // Why the potential here is not that of its positions and of problem->fixed_stiffness, or does
+  // not follow the inputs whose bits are set in `wanted`; NULL where it is. The function is NULL
+  // where it always is.
+  const char* (*defect)(const NoliStage* stage, unsigned wanted);
+} NoliContactDerivatives;
+
 typedef struct NoliContactModel {
   const char* name; // in definitions; NULL: a solver selects it
   const char* description;
@@ -24,13 +44,14 @@ typedef struct NoliContactModel {
   bool keeps_apart;   // keeps surfaces free of intersections: steps are bounded
   bool has_targets;   // x may penetrate: the solver's safe state follows it
   bool same_at_trial; // contacts at the trial point have the same stencils as here
-  bool divides;       // contacts may be divided among ranks (problem->home)
+  bool divides;       // contacts may be divided among ranks (problem->ranks.home)
 
   bool searches;      // contacts are among the pairs that the broad phase finds within `reach`
-  size_t size;        // of stage->contact
+  size_t size;        // of stage->contact.data
   size_t memory_size; // of point->contact
 
-  // Initializes stage->contact, zero before; `destroy` also cleans up after a failure. May be NULL.
+  // Initializes stage->contact.data, zero before; `destroy` also cleans up after a failure. May be
+  // NULL.
   NoliStatus (*create)(NoliStage* stage);
   void (*destroy)(NoliContext* context, void* contact);
   // Initializes the data at a point, zero before. May be NULL.
@@ -63,23 +84,6 @@ typedef struct NoliContactModel {
   // Replaces `set` by friction with the normal forces at x.
   NoliStatus (*lag_friction)(const NoliStage* stage, NoliFrictionSet* set);
 
-  // How lagged friction at x (n_vert x 3) changes with the positions at which it was lagged, those
-  // here, and with coefficients. NULL: not known.
-  NoliStatus (*lag_slopes)(const NoliStage* stage, const double* x, NoliPairClasses classes,
-                           NoliMixedList* list);
-
-  // How implicit friction here changes with x_hat and with coefficients. NULL: not known.
-  NoliStatus (*slide_slopes)(const NoliStage* stage, NoliPairClasses classes, NoliMixedList* list);
-
-  // How the gradient here changes with the inputs whose bits are set in `slopes_by`, where the list
-  // wants them. NULL: none.
-  NoliStatus (*slopes)(const NoliStage* stage, NoliMixedList* list);
-  unsigned slopes_by;
-  // Why the potential here is not that of its positions and of problem->fixed_stiffness, or does
-  // not follow the inputs whose bits are set in `wanted`; NULL where it is, and likewise the
-  // function.
-  const char* (*slopes_defect)(const NoliStage* stage, unsigned wanted);
-
   // Implicit friction: its terms at a point, where terms that are not set stay empty; its forces at
   // x divided by `scale` and its resultants, of this rank where contacts are divided. All NULL: the
   // model supports lagged friction only.
@@ -97,6 +101,8 @@ typedef struct NoliContactModel {
   NoliStatus (*begin_stiffness)(NoliStage* stage);
   NoliStatus (*adapt_stiffness)(const NoliStage* stage, double alpha, double* kappa);
   NoliStatus (*stiffen)(NoliStage* stage, bool* stiffer);
+
+  const NoliContactDerivatives* derivatives; // NULL: runs with this model have none
 } NoliContactModel;
 
 // The barrier of [Li2020].
@@ -117,3 +123,7 @@ NoliActiveSet* noli_stage_constraints(const NoliStage* stage);
 
 // Linearizes the constraints of the active set at a safe state x (n_vert x 3).
 NOLI_WARN_UNUSED NoliStatus noli_constraints_linearize(NoliStage* stage, const double* x);
+
+extern const NoliContactDerivatives noli_contact_barrier_derivatives;
+extern const NoliContactDerivatives noli_contact_implicit_surface_derivatives;
+extern const NoliContactDerivatives noli_contact_gcp_derivatives;

@@ -11,26 +11,27 @@
 enum { MOST_ITERATIONS = 8, WAIT = 2, MOST_DOUBLINGS = 20 };
 
 void noli_detour_reset(NoliStage* stage) {
-  double* start = stage->detour.start;
-  stage->detour = (NoliDetour){.start = start};
+  double* start = stage->search.detour.start;
+  stage->search.detour = (NoliDetour){.start = start};
 }
 
 bool noli_detour_may_begin(NoliStage* stage) {
-  NoliDetour* detour = &stage->detour;
+  NoliDetour* detour = &stage->search.detour;
   if (detour->wait > 0) {
     detour->wait--;
     return false;
   }
-  return !detour->away && !stage->prescribed.by_springs && stage->problem->contact->smooth == NULL;
+  return !detour->away && !stage->prescribed.springs.hold &&
+         stage->problem->contact.model->smooth == NULL;
 }
 
 double noli_detour_length(const NoliStage* stage, double alpha) {
-  double turn = noli_problem_turn(stage->problem, stage->step);
+  double turn = noli_problem_turn(stage->problem, stage->search.step);
   return turn > 0.0 ? fmin(alpha, MOST_TURN / turn) : 0.0;
 }
 
 void noli_detour_begin(NoliStage* stage, double change) {
-  NoliDetour* detour = &stage->detour;
+  NoliDetour* detour = &stage->search.detour;
   detour->away = true;
   detour->change = change;
   detour->n = 0;
@@ -38,7 +39,7 @@ void noli_detour_begin(NoliStage* stage, double change) {
 }
 
 void noli_detour_advance(NoliStage* stage, double change, bool* lost) {
-  NoliDetour* detour = &stage->detour;
+  NoliDetour* detour = &stage->search.detour;
   detour->change += change;
   detour->n++;
   *lost = detour->change >= 0.0 && detour->n >= MOST_ITERATIONS;
@@ -50,7 +51,7 @@ void noli_detour_advance(NoliStage* stage, double change, bool* lost) {
 
 NoliStatus noli_detour_return(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  NoliDetour* detour = &stage->detour;
+  NoliDetour* detour = &stage->search.detour;
   detour->away = false;
   detour->wait = WAIT << detour->n_lost;
   detour->n_lost += detour->n_lost < MOST_DOUBLINGS ? 1 : 0;

@@ -1,12 +1,12 @@
 #include "solve/direction.h"
 
 #include "base/ranks.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "linalg/shifted_matrix.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // Loosest forcing term of early iterations, relative to linear_tolerance. Constraints that push
@@ -61,9 +61,9 @@ NoliStatus noli_directions_create(NoliContext* context, const NoliProblem* probl
   NOLI_NEW_ZERO(context, directions->regular, problem->n_vert);
   NOLI_NEW(context, directions->sorted, problem->n_node);
   NOLI_NEW(context, directions->left, 3 * (int64_t)problem->n_vert);
-  NOLI_TRY(noli_lin_solver_create(context, problem->linear_solver, &directions->solver));
-  NOLI_TRY(noli_lin_solver_set_options(directions->solver, problem->petsc_options));
-  noli_lin_solver_set_tolerance(directions->solver, problem->linear_tolerance);
+  NOLI_TRY(noli_lin_solver_create(context, problem->linear.solver, &directions->solver));
+  NOLI_TRY(noli_lin_solver_set_options(directions->solver, problem->linear.petsc_options));
+  noli_lin_solver_set_tolerance(directions->solver, problem->linear.tolerance);
 done:
   if (status != NOLI_OK) {
     noli_directions_destroy(&directions);
@@ -136,17 +136,17 @@ static NoliStatus check_direction(NoliStage* stage, const NoliNewtonStat* stat) 
 // Forcing term of an iterative linear solver: the square of the factor by which the residual fell
 // in the last iteration, which allows quadratic convergence ([Eisenstat1996] choice 2).
 static double forcing(const NoliStage* stage, double residual) {
-  double least = stage->problem->linear_tolerance;
-  double gained = residual / stage->directions->residual_before;
-  double asked = stage->directions->residual_before > 0.0 ? gained * gained : 1.0;
+  double least = stage->problem->linear.tolerance;
+  double gained = residual / stage->work.directions->residual_before;
+  double asked = stage->work.directions->residual_before > 0.0 ? gained * gained : 1.0;
   double loosest = noli_stage_constraints(stage) != NULL ? LOOSEST_WITH_CONSTRAINTS : LOOSEST;
   return fmax(least, fmin(asked, fmin(loosest * least, 0.1)));
 }
 
 // Relative residual required of an iterative linear solver.
 static double choose_tolerance(const NoliStage* stage, bool accurate, double residual) {
-  double least = stage->problem->linear_tolerance;
-  if (stage->prescribed.by_springs) {
+  double least = stage->problem->linear.tolerance;
+  if (stage->prescribed.springs.hold) {
     return PULLED * least;
   }
   // rank-one terms combine several solutions: each must be accurate
@@ -157,14 +157,14 @@ static double choose_tolerance(const NoliStage* stage, bool accurate, double res
 // end a solve far from equilibrium.
 static void choose_solver(NoliStage* stage) {
   if (!stage->time.inertia) {
-    noli_lin_solver_factor_all(stage->directions->solver);
+    noli_lin_solver_factor_all(stage->work.directions->solver);
   }
 }
 
 // Solves the system of a matrix and the rank-one terms.
 static NoliStatus direction_solve(NoliStage* stage, const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
-  NoliLinSolver* solver = stage->directions->solver;
+  NoliLinSolver* solver = stage->work.directions->solver;
   NoliLinSystem system = {.n = matrix->n,
                           .symmetric = matrix,
                           .low_rank = &stage->system.low_rank,
@@ -200,8 +200,8 @@ static double largest_diagonal(const NoliSystem* system, int32_t row) {
 // Marks the block rows on which contact acts; returns whether there are any.
 static bool mark_contact(NoliStage* stage) {
   bool any = false;
-  memset(stage->directions->regular, 0, (size_t)stage->system.n_dof);
-  for (int32_t k = 0; k < stage->n_term; k++) {
+  memset(stage->work.directions->regular, 0, (size_t)stage->system.n_dof);
+  for (int32_t k = 0; k < stage->terms.n; k++) {
     const NoliEnergyTerm* term = &stage->system.term[k];
     int64_t n =
         noli_stage_has(stage, k, NOLI_ROLE_CONTACT) ? noli_term_first(term, term->n_stencil) : 0;
@@ -209,7 +209,7 @@ static bool mark_contact(NoliStage* stage) {
       int32_t node = term->node[i];
       int32_t row = node != NOLI_NULL_INDEX ? stage->system.dof[node] : NOLI_NULL_INDEX;
       if (row != NOLI_NULL_INDEX) {
-        stage->directions->regular[row] = 1;
+        stage->work.directions->regular[row] = 1;
         any = true;
       }
     }
@@ -232,7 +232,7 @@ static int32_t sort_diagonals(const NoliStage* stage, int32_t begin, int32_t end
       sorted[n++] = largest_diagonal(&stage->system, row);
     }
   }
-  qsort(sorted, (size_t)n, sizeof *sorted, direction_compare);
+  noli_sort(sorted, n, sizeof *sorted, direction_compare);
   return n;
 }
 
@@ -242,7 +242,7 @@ static int32_t sort_diagonals(const NoliStage* stage, int32_t begin, int32_t end
 static bool mark_stiffer(NoliStage* stage, double quantile) {
   const NoliSurface* surface = stage->problem->surface;
   const int32_t* dof = stage->system.dof;
-  double* sorted = stage->directions->sorted;
+  double* sorted = stage->work.directions->sorted;
   bool any = false;
   for (int32_t begin = 0, end; begin < stage->problem->n_node; begin = end) {
     for (end = begin; end < stage->problem->n_node && surface->body[end] == surface->body[begin];) {
@@ -252,7 +252,7 @@ static bool mark_stiffer(NoliStage* stage, double quantile) {
     double most = n > 0 ? CRUSHED * sorted[(int32_t)(quantile * n)] : 0.0;
     for (int32_t i = begin; n > 0 && i < end; i++) {
       if (dof[i] != NOLI_NULL_INDEX && largest_diagonal(&stage->system, dof[i]) > most) {
-        stage->directions->regular[dof[i]] = 1;
+        stage->work.directions->regular[dof[i]] = 1;
         any = true;
       }
     }
@@ -263,7 +263,7 @@ static bool mark_stiffer(NoliStage* stage, double quantile) {
 // The matrix with an enlarged diagonal where rows are marked; of the shares of several ranks the
 // first one is enlarged.
 static NoliStatus shift_diagonal(NoliStage* stage, NoliShiftScale scale, double share) {
-  NoliDirections* directions = stage->directions;
+  NoliDirections* directions = stage->work.directions;
   bool shared = noli_rank_count(stage->context) > 1;
   return noli_shifted_matrix_make(&directions->shifted, stage->context,
                                   noli_system_matrix(&stage->system),
@@ -282,8 +282,8 @@ static NoliStatus solve_shifted(NoliStage* stage, NoliStatus status) {
                {NOLI_SHIFT_BLOCK, 1e-11}, {NOLI_SHIFT_BLOCK, 1e-10}};
   for (size_t i = 0; i < sizeof shift / sizeof *shift && may_be_rounding(stage, status); i++) {
     status = shift_diagonal(stage, shift[i].scale, shift[i].share);
-    status =
-        status == NOLI_OK ? direction_solve(stage, &stage->directions->shifted.matrix) : status;
+    status = status == NOLI_OK ? direction_solve(stage, &stage->work.directions->shifted.matrix)
+                               : status;
   }
   return status;
 }
@@ -331,28 +331,28 @@ static NoliStatus speed_left(const NoliStage* stage, double* speed) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const NoliSystem* system = &stage->system;
-  double *left = stage->directions->left, sum = 0.0, mass = 0.0;
+  double *left = stage->work.directions->left, sum = 0.0, mass = 0.0;
   noli_block_matrix_multiply(noli_system_matrix(system), stage->n_threads, system->solution, left);
   NOLI_TRY(noli_ranks_sum(stage->context, left, 3 * (int64_t)system->n_dof));
   noli_low_rank_multiply_add(&system->low_rank, system->solution, left);
-  for (int32_t i = 0; i < problem->n_inertial; i++) {
-    int32_t node = problem->inertial[i], row = system->dof[node];
+  for (int32_t i = 0; i < problem->inertia.n_vert; i++) {
+    int32_t node = problem->inertia.vert[i], row = system->dof[node];
     if (row == NOLI_NULL_INDEX) {
       continue;
     }
-    mass += problem->mass[node];
+    mass += problem->inertia.mass[node];
     for (int64_t k = 3 * (int64_t)row; k < 3 * (int64_t)row + 3; k++) {
       double r = system->rhs[k] - left[k];
-      sum += r * r / problem->mass[node];
+      sum += r * r / problem->inertia.mass[node];
     }
   }
-  *speed = mass > 0.0 ? sqrt(sum / mass) / stage->h : 0.0;
+  *speed = mass > 0.0 ? sqrt(sum / mass) / stage->step.h : 0.0;
 done:
   return status;
 }
 
 static void take_solution(NoliStage* stage, NoliNewtonStat* stat) {
-  noli_system_to_nodes(&stage->system, stage->system.solution, stage->step);
+  noli_system_to_nodes(&stage->system, stage->system.solution, stage->search.step);
   stat->step_speed = noli_stage_step_speed(stage);
 }
 
@@ -361,14 +361,14 @@ static void take_solution(NoliStage* stage, NoliNewtonStat* stat) {
 static NoliStatus confirm_short_step(NoliStage* stage, double asked, bool projected,
                                      NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
-  double most = stage->tolerance;
+  double most = stage->step.tolerance;
   if (!stage->time.inertia || stat->step_speed >= most) {
     return NOLI_OK;
   }
   double left = 0.0;
   NOLI_TRY(speed_left(stage, &left));
   if (left > WRONG * most) {
-    noli_lin_solver_set_tolerance(stage->directions->solver, asked * EXACT * most / left);
+    noli_lin_solver_set_tolerance(stage->work.directions->solver, asked * EXACT * most / left);
     NOLI_TRY(solve_regular(stage, projected));
     take_solution(stage, stat);
   }
@@ -379,15 +379,15 @@ done:
 static NoliStatus solve_direction(NoliStage* stage, bool accurate, bool projected,
                                   NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
-  NoliLinSolver* solver = stage->directions->solver;
+  NoliLinSolver* solver = stage->work.directions->solver;
   double start = noli_seconds();
   choose_solver(stage);
-  stat->residual = noli_system_largest(&stage->system, stage->gradient);
+  stat->residual = noli_system_largest(&stage->system, stage->search.gradient);
   double asked = choose_tolerance(stage, accurate, stat->residual);
   noli_lin_solver_set_tolerance(solver, asked);
-  stage->directions->residual_before = stat->residual;
+  stage->work.directions->residual_before = stat->residual;
   NoliLinSolverStats before = noli_lin_solver_stats(solver);
-  noli_system_to_rows(&stage->system, -1.0, stage->gradient, stage->system.rhs);
+  noli_system_to_rows(&stage->system, -1.0, stage->search.gradient, stage->system.rhs);
   NOLI_TRY(solve_regular(stage, projected));
   take_solution(stage, stat);
   NoliLinSolverStats solved = noli_lin_solver_stats(solver);
@@ -416,8 +416,8 @@ NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat*
 static NoliStatus keep_projected(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   const NoliBlockMatrix* matrix = noli_system_matrix(&stage->system);
-  NOLI_TRY(noli_array_reserve(stage->context, &stage->directions->projected, 9 * matrix->nnz));
-  memcpy(stage->directions->projected.data, matrix->value,
+  NOLI_TRY(noli_array_reserve(stage->context, &stage->work.directions->projected, 9 * matrix->nnz));
+  memcpy(stage->work.directions->projected.data, matrix->value,
          9 * sizeof *matrix->value * (size_t)matrix->nnz);
 done:
   return status;
@@ -427,10 +427,10 @@ done:
 // definite.
 static NoliStatus try_blend(NoliStage* stage, NoliNewtonStat* stat, bool* found) {
   NoliStatus status = NOLI_OK;
-  double share = stage->directions->projected_share;
+  double share = stage->work.directions->projected_share;
   NOLI_TRY(keep_projected(stage));
   NOLI_TRY(noli_stage_linearize_as(stage, NOLI_EVAL_HESSIAN));
-  noli_assembler_blend(stage->system.assembler, share, stage->directions->projected.data);
+  noli_assembler_blend(stage->system.assembler, share, stage->work.directions->projected.data);
   NoliStatus solved = solve_direction(stage, true, false, stat);
   if (solved < NOLI_OK) {
     status = solved;
@@ -438,10 +438,10 @@ static NoliStatus try_blend(NoliStage* stage, NoliNewtonStat* stat, bool* found)
   }
   *found = solved == NOLI_OK;
   if (*found) {
-    stage->directions->projected_share = share < LEAST_SHARE ? 0.0 : LESS * share;
+    stage->work.directions->projected_share = share < LEAST_SHARE ? 0.0 : LESS * share;
   } else {
-    stage->directions->projected_share = fmin(fmax(FIRST_SHARE, MORE * share), 1.0);
-    noli_assembler_blend(stage->system.assembler, 1.0, stage->directions->projected.data);
+    stage->work.directions->projected_share = fmin(fmax(FIRST_SHARE, MORE * share), 1.0);
+    noli_assembler_blend(stage->system.assembler, 1.0, stage->work.directions->projected.data);
   }
 done:
   return status;
@@ -457,8 +457,8 @@ NoliStatus noli_find_direction(NoliStage* stage, bool plain, NoliNewtonStat* sta
   NOLI_TRY(noli_stage_linearize(stage));
   choose_solver(stage);
   if (plain) {
-    NOLI_TRY(noli_lin_solver_factors(stage->directions->solver, noli_system_matrix(&stage->system),
-                                     &plain));
+    NOLI_TRY(noli_lin_solver_factors(stage->work.directions->solver,
+                                     noli_system_matrix(&stage->system), &plain));
   }
   if (plain) {
     NOLI_TRY(try_blend(stage, stat, &found));
@@ -474,7 +474,7 @@ NoliStatus noli_find_weakest_motion(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliSystem* system = &stage->system;
   int64_t n = 3 * (int64_t)system->n_dof;
-  memset(stage->directions->regular, 1, (size_t)system->n_dof);
+  memset(stage->work.directions->regular, 1, (size_t)system->n_dof);
   NOLI_TRY(noli_system_find_diagonal(system));
   NOLI_TRY(shift_diagonal(stage, NOLI_SHIFT_BLOCK, WEAK_SHARE));
 
@@ -483,13 +483,13 @@ NoliStatus noli_find_weakest_motion(NoliStage* stage) {
     system->rhs[i] = 1.0 + 0.5 * (double)(i * 2654435761 % 1024) / 1024.0;
   }
   for (int32_t k = 0; k < WEAK_ITERATIONS; k++) {
-    NOLI_TRY(direction_solve(stage, &stage->directions->shifted.matrix));
+    NOLI_TRY(direction_solve(stage, &stage->work.directions->shifted.matrix));
     double largest = largest_entry(system->solution, n);
     for (int64_t i = 0; i < n; i++) {
       system->rhs[i] = system->solution[i] / largest;
     }
   }
-  noli_system_to_nodes(system, system->rhs, stage->step);
+  noli_system_to_nodes(system, system->rhs, stage->search.step);
 done:
   return status;
 }

@@ -8,7 +8,7 @@
 // them indefinite, and blends of plain and projected Hessians.
 NOLI_WARN_UNUSED NoliStatus noli_directions_create(NoliContext* context, const NoliProblem* problem,
                                                    NoliDirections** directions);
-void noli_directions_destroy(NoliDirections** directions);
+void noli_directions_destroy(NoliDirections** owner);
 
 // As noli_lin_solver_forget, and what the linear solver has learnt in the step before and in this
 // one.
@@ -19,7 +19,7 @@ NoliLinLesson noli_directions_lesson(const NoliDirections* directions);
 void noli_directions_begin(NoliDirections* directions);
 
 // Solves H p = -g over the unknowns, with gradient and matrix of the last noli_stage_linearize, and
-// expands p to the nodes of stage->step. Fills residual, step_speed and linear_iterations of
+// expands p to the nodes of stage->search.step. Fills residual, step_speed and linear_iterations of
 // `stat`, whose contacts must be set. Iterative linear solvers iterate to the problem's
 // linear_tolerance if the direction is to be `accurate`, otherwise to an inexact-Newton forcing
 // term. Fails with NOLI_NOT_FINITE, or as the linear solver does, with the iteration in the
@@ -34,8 +34,8 @@ NOLI_WARN_UNUSED NoliStatus noli_solve_direction(NoliStage* stage, bool accurate
 NOLI_WARN_UNUSED NoliStatus noli_find_direction(NoliStage* stage, bool plain, NoliNewtonStat* stat);
 
 // The motion that the matrix of the last solve resists least, by inverse iterations with a slightly
-// larger diagonal, into stage->step. Fails as the linear solver does; the message of the failure
-// before is lost then.
+// larger diagonal, into stage->search.step. Fails as the linear solver does; the message of the
+// failure before is lost then.
 NOLI_WARN_UNUSED NoliStatus noli_find_weakest_motion(NoliStage* stage);
 
 // Whether the next blend has a share of the projected Hessian: the last one needed it.

@@ -62,9 +62,9 @@ NoliStatus noli_friction_end_create(NoliContext* context, const NoliProblem* pro
   noli_friction_set_init(&end->set);
   NOLI_NEW_ZERO(context, end->sums, end->n_body);
   NOLI_NEW_ZERO(context, end->mass, end->n_body);
-  for (int32_t i = 0; i < problem->n_inertial; i++) {
-    int32_t node = problem->inertial[i];
-    end->mass[problem->surface->body[node]] += problem->weight[node];
+  for (int32_t i = 0; i < problem->inertia.n_vert; i++) {
+    int32_t node = problem->inertia.vert[i];
+    end->mass[problem->surface->body[node]] += problem->inertia.weight[node];
   }
 done:
   if (status != NOLI_OK) {
@@ -87,7 +87,7 @@ void noli_friction_end_destroy(NoliFrictionEnd** owner) {
 }
 
 bool noli_friction_is_draft(const NoliStage* stage) {
-  return stage->friction_end->lag.known && stage->friction_end->lag.again;
+  return stage->work.friction_end->lag.known && stage->work.friction_end->lag.again;
 }
 
 void noli_friction_end_forget(NoliFrictionEnd* end) {
@@ -96,27 +96,27 @@ void noli_friction_end_forget(NoliFrictionEnd* end) {
 
 // Sums of all bodies, cleared.
 static NoliFrictionSums* clear_sums(NoliStage* stage) {
-  NoliFrictionEnd* end = stage->friction_end;
+  NoliFrictionEnd* end = stage->work.friction_end;
   memset(end->sums, 0, (size_t)end->n_body * sizeof *end->sums);
   return end->sums;
 }
 
 // Adds what contacts on other ranks have added to their sums.
 static NoliStatus unite_sums(NoliStage* stage) {
-  NoliFrictionEnd* end = stage->friction_end;
+  NoliFrictionEnd* end = stage->work.friction_end;
   const int64_t numbers = sizeof *end->sums / sizeof(double);
   return noli_stage_unite(stage, &end->sums->force, numbers * end->n_body);
 }
 
 static bool is_implicit(const NoliStage* stage) {
-  return stage->problem->implicit_friction && !stage->lags_all;
+  return stage->problem->friction.implicit && !stage->friction.lags_all;
 }
 
 // Friction with the normal forces at x.
 static NoliStatus find_friction_at_end(NoliStage* stage, NoliFriction* friction) {
-  NoliFrictionSet* set = &stage->friction_end->set;
-  NoliStatus status = stage->problem->contact->lag_friction(stage, set);
-  *friction = stage->friction;
+  NoliFrictionSet* set = &stage->work.friction_end->set;
+  NoliStatus status = stage->problem->contact.model->lag_friction(stage, set);
+  *friction = stage->friction.law;
   friction->set = set;
   return status;
 }
@@ -130,11 +130,11 @@ NoliStatus noli_friction_residual(NoliStage* stage, const double* residual, cons
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   int32_t n_body = problem->surface->n_body;
-  NoliFriction friction = stage->friction;
+  NoliFriction friction = stage->friction.law;
   *imbalance = (NoliFrictionResidual){0.0, 0.0};
 
   // maximum friction by the law
-  if (is_implicit(stage) && problem->rubs) {
+  if (is_implicit(stage) && problem->friction.acts) {
     NOLI_TRY(find_friction_at_end(stage, &friction));
   }
   if (friction.set->n_all == 0) {
@@ -172,11 +172,11 @@ done:
 static NoliStatus change_of(NoliStage* stage, const NoliFriction* end, double* change) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  double *now = stage->gradient, *then = stage->trial_gradient;
+  double *now = stage->search.gradient, *then = stage->search.trial_gradient;
   size_t bytes = 3 * sizeof *now * (size_t)problem->n_vert;
   memset(now, 0, bytes);
   memset(then, 0, bytes);
-  noli_friction_forces(&stage->friction, stage->here->x, 1.0, now);
+  noli_friction_forces(&stage->friction.law, stage->here->x, 1.0, now);
   noli_friction_forces(end, stage->here->x, 1.0, then);
   NOLI_TRY(noli_stage_unite(stage, now, 3 * (int64_t)problem->n_vert));
   NOLI_TRY(noli_stage_unite(stage, then, 3 * (int64_t)problem->n_vert));
@@ -202,15 +202,15 @@ static NoliStatus measure_error(NoliStage* stage, const NoliFriction* end,
   const NoliProblem* problem = stage->problem;
   int32_t n_body = problem->surface->n_body;
   // changes of a body's speed below eps_v do not count
-  double length = problem->friction_speed * stage->h;
+  double length = problem->friction.speed * stage->step.h;
   NoliFrictionSums* sums = clear_sums(stage);
-  noli_friction_add_force(&stage->friction, stage->here->x, n_body, sums);
+  noli_friction_add_force(&stage->friction.law, stage->here->x, n_body, sums);
   noli_friction_add_bounds(end, stage->here->x, n_body, sums);
   NOLI_TRY(unite_sums(stage));
 
   *worst = (NoliFrictionError){.body = NOLI_NULL_INDEX};
   for (int32_t b = 0; b < n_body; b++) {
-    double mass = stage->friction_end->mass[b];
+    double mass = stage->work.friction_end->mass[b];
     double error = mass > 0.0 ? noli_friction_error(&sums[b], length * mass) : 0.0;
     if (error > worst->error) {
       worst->error = error;
@@ -230,28 +230,28 @@ done:
 static bool has_moved(const NoliStage* stage) {
   int64_t first = stage->record.newton.count;
   while (first > 0 &&
-         stage->record.newton.data[first - 1].friction_iteration == stage->friction_iteration &&
-         stage->record.newton.data[first - 1].stage == stage->index) {
+         stage->record.newton.data[first - 1].friction_iteration == stage->friction.iteration &&
+         stage->record.newton.data[first - 1].stage == stage->step.index) {
     first--;
   }
-  return stage->friction_iteration == 0 || first == stage->record.newton.count ||
-         stage->record.newton.data[first].step_speed >= stage->tolerance;
+  return stage->friction.iteration == 0 || first == stage->record.newton.count ||
+         stage->record.newton.data[first].step_speed >= stage->step.tolerance;
 }
 
 // Whether another friction iteration is needed.
 static bool is_needed(const NoliStage* stage, const Lag* lag) {
-  int32_t limit = stage->problem->friction_iterations;
-  int32_t idle = stage->friction_iteration > 0 ? stage->friction_end->idle : 0;
+  int32_t limit = stage->problem->friction.iterations;
+  int32_t idle = stage->friction.iteration > 0 ? stage->work.friction_end->idle : 0;
   if (limit == NOLI_FRICTION_AUTOMATIC) {
     return lag->off.error > NOLI_FRICTION_ERROR_ALLOWED &&
-           stage->friction_iteration + 1 < MAX_AUTOMATIC && idle < MAX_IDLE_AUTOMATIC;
+           stage->friction.iteration + 1 < MAX_AUTOMATIC && idle < MAX_IDLE_AUTOMATIC;
   }
   if (limit == NOLI_FRICTION_UNTIL_CONVERGENCE) {
-    return stage->friction_iteration + 1 < MAX_FRICTION_ITERATIONS && idle < MAX_IDLE &&
+    return stage->friction.iteration + 1 < MAX_FRICTION_ITERATIONS && idle < MAX_IDLE &&
            (has_moved(stage) || lag->left > CONVERGED);
   }
-  bool rubs = stage->friction_set.n_all > 0 || stage->friction_end->set.n_all > 0;
-  return rubs && stage->friction_iteration + 1 < limit;
+  bool rubs = stage->friction.set.n_all > 0 || stage->work.friction_end->set.n_all > 0;
+  return rubs && stage->friction.iteration + 1 < limit;
 }
 
 // Measures the error of friction and decides whether another solve follows, with the normal forces
@@ -259,17 +259,17 @@ static bool is_needed(const NoliStage* stage, const Lag* lag) {
 static NoliStatus find_lag(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliFriction end;
-  Lag* lag = &stage->friction_end->lag;
+  Lag* lag = &stage->work.friction_end->lag;
   if (lag->known) {
     return NOLI_OK;
   }
   NoliWork before = noli_work(NOLI_WORK_FRICTION);
   *lag = (Lag){.off = {.body = NOLI_NULL_INDEX}};
-  if (stage->problem->rubs && !is_implicit(stage)) {
+  if (stage->problem->friction.acts && !is_implicit(stage)) {
     NOLI_TRY(find_friction_at_end(stage, &end));
     NOLI_TRY(measure_error(stage, &end, &lag->off));
     lag->left = lag->off.error;
-    if (stage->problem->friction_iterations == NOLI_FRICTION_UNTIL_CONVERGENCE) {
+    if (stage->problem->friction.iterations == NOLI_FRICTION_UNTIL_CONVERGENCE) {
       NOLI_TRY(change_of(stage, &end, &lag->left));
     }
     lag->again = is_needed(stage, lag);
@@ -282,9 +282,9 @@ done:
 
 NoliStatus noli_friction_suits_draft(NoliStage* stage, bool* suits) {
   NoliStatus status = NOLI_OK;
-  Lag* lag = &stage->friction_end->lag;
+  Lag* lag = &stage->work.friction_end->lag;
   *suits = false;
-  if (stage->problem->friction_iterations == NOLI_FRICTION_AUTOMATIC) {
+  if (stage->problem->friction.iterations == NOLI_FRICTION_AUTOMATIC) {
     NOLI_TRY(find_lag(stage));
     lag->rough = lag->again && lag->off.error > FAR_OFF;
     *suits = lag->rough;
@@ -298,8 +298,9 @@ static NoliStatus change_by_step(NoliStage* stage, double alpha, double* change)
   NoliStatus status = NOLI_OK;
   int32_t n_body = stage->problem->surface->n_body;
   NoliFrictionSums* sums = clear_sums(stage);
-  noli_friction_add_bounds(&stage->friction, stage->here->x, n_body, sums);
-  noli_friction_add_change(&stage->friction, stage->here->x, stage->step, alpha, n_body, sums);
+  noli_friction_add_bounds(&stage->friction.law, stage->here->x, n_body, sums);
+  noli_friction_add_change(&stage->friction.law, stage->here->x, stage->search.step, alpha, n_body,
+                           sums);
   NOLI_TRY(unite_sums(stage));
   *change = 0.0;
   for (int32_t b = 0; b < n_body; b++) {
@@ -318,14 +319,14 @@ NoliStatus noli_friction_solved(NoliStage* stage, double tolerance, const NoliNe
   NoliFrictionResidual imbalance;
 
   // whether these normal forces are accurate enough
-  if (stage->problem->friction_iterations == NOLI_FRICTION_AUTOMATIC) {
+  if (stage->problem->friction.iterations == NOLI_FRICTION_AUTOMATIC) {
     NOLI_TRY(find_lag(stage));
-    const Lag* lag = &stage->friction_end->lag;
+    const Lag* lag = &stage->work.friction_end->lag;
     again = lag->again;
     limit = again ? fmax(limit, DRAFT * lag->off.error) : limit;
   }
-  *solved = !again && (stage->friction_set.n_all == 0 ||
-                       stat->step_speed < RESOLVED * stage->problem->friction_speed);
+  *solved = !again && (stage->friction.set.n_all == 0 ||
+                       stat->step_speed < RESOLVED * stage->problem->friction.speed);
   if (*solved) {
     goto done;
   }
@@ -334,10 +335,10 @@ NoliStatus noli_friction_solved(NoliStage* stage, double tolerance, const NoliNe
   NOLI_TRY(noli_stage_linearize_as(stage, 0));
   if (stat->step_speed < TINY * tolerance) {
     NOLI_TRY(noli_stage_rounding(stage));
-    rounding = stage->rounding;
+    rounding = stage->search.rounding;
   }
-  NOLI_TRY(
-      noli_friction_residual(stage, stage->gradient, rounding, stage->trial_gradient, &imbalance));
+  NOLI_TRY(noli_friction_residual(stage, stage->search.gradient, rounding,
+                                  stage->search.trial_gradient, &imbalance));
 
   // alternatively, friction alone
   double unsolved = imbalance.local;
@@ -355,28 +356,28 @@ done:
 NoliStatus noli_friction_lag_again(NoliStage* stage, bool* again) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(find_lag(stage));
-  NoliFrictionEnd* end = stage->friction_end;
+  NoliFrictionEnd* end = stage->work.friction_end;
   const NoliFrictionError* off = &end->lag.off;
   *again = end->lag.again;
-  if (stage->friction_iteration == 0 || end->lag.left <= (1.0 - GOOD_PART) * end->least) {
+  if (stage->friction.iteration == 0 || end->lag.left <= (1.0 - GOOD_PART) * end->least) {
     end->least = end->lag.left;
     end->idle = 0;
   } else if (!end->lag.rough) {
     end->idle++;
   }
-  stage->friction_iteration++;
+  stage->friction.iteration++;
   if (*again) {
     NOLI_TRY(noli_stage_lag_friction(stage));
     goto done;
   }
 
   // record the remaining error
-  bool converges = stage->problem->friction_iterations == NOLI_FRICTION_UNTIL_CONVERGENCE;
+  bool converges = stage->problem->friction.iterations == NOLI_FRICTION_UNTIL_CONVERGENCE;
   if (converges && end->lag.left > CONVERGED && end->idle >= MAX_IDLE) {
     noli_log(stage->context, NOLI_LOG_INFO,
              "friction has not converged in %d solves: another one would change that of a body by "
              "%.3g %%",
-             stage->friction_iteration, 100.0 * end->lag.left);
+             stage->friction.iteration, 100.0 * end->lag.left);
   }
   NoliFrictionError* worst = &stage->record.friction;
   double ratio = fmax(worst->ratio, off->ratio);

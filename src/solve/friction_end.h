@@ -13,7 +13,7 @@
 NOLI_WARN_UNUSED NoliStatus noli_friction_end_create(NoliContext* context,
                                                      const NoliProblem* problem,
                                                      NoliFrictionEnd** end);
-void noli_friction_end_destroy(NoliFrictionEnd** end);
+void noli_friction_end_destroy(NoliFrictionEnd** owner);
 
 // To be called when friction or x has changed.
 void noli_friction_end_forget(NoliFrictionEnd* end);

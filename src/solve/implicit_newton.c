@@ -15,7 +15,7 @@
 //   3. a better start: a solve with friction lagged from here, which has an energy and cannot get
 //      stuck, a few times in a step, with plain Hessians as far as they are positive definite;
 // and fails with NOLI_LINE_SEARCH_FAILED or NOLI_NOT_CONVERGED and a message with the value of |r|.
-// The driver then splits the step (step/division.h).
+// The driver then splits the step (step/step.c).
 #include "base/timer.h"
 #include "solve/balance.h"
 #include "solve/direction.h"
@@ -106,7 +106,7 @@ static double momentum_error(const NoliStage* stage, const double* residual,
   for (int64_t i = 0; i < stage->problem->n_vert; i++) {
     for (int64_t k = 3 * i; noli_system_is_unknown(&stage->system, i) && k < 3 * i + 3; k++) {
       double excess = fabs(residual[k]) - (rounding != NULL ? rounding[k] : 0.0);
-      double error = excess / (stage->problem->mass[i] * stage->h);
+      double error = excess / (stage->problem->inertia.mass[i] * stage->step.h);
       largest = !(error <= largest) ? error : largest;
     }
   }
@@ -118,11 +118,11 @@ static double momentum_error(const NoliStage* stage, const double* residual,
 static NoliStatus find_rounding(Search* search, double speed) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
-  double tolerance = stage->tolerance;
+  double tolerance = stage->step.tolerance;
   search->rounding = NULL;
-  if (speed < tolerance && momentum_error(stage, stage->gradient, NULL) > tolerance) {
+  if (speed < tolerance && momentum_error(stage, stage->search.gradient, NULL) > tolerance) {
     NOLI_TRY(noli_stage_rounding(stage));
-    search->rounding = stage->rounding;
+    search->rounding = stage->search.rounding;
   }
 done:
   return status;
@@ -130,7 +130,7 @@ done:
 
 // Whether the exact step is short and momentum balances up to rounding.
 static bool is_solution(const Search* search, const NoliNewtonStat* stat, const double* residual) {
-  double tolerance = search->stage->tolerance;
+  double tolerance = search->stage->step.tolerance;
   return stat->step_speed < tolerance &&
          momentum_error(search->stage, residual, search->rounding) <= tolerance;
 }
@@ -147,7 +147,7 @@ static NoliStatus backtrack(const Search* search, double alpha_max, double forci
     NOLI_TRY(noli_stage_trial_contacts(stage));
     double start = noli_seconds();
     NOLI_TRY(noli_stage_trial_gradient(stage));
-    double norm = noli_system_norm(&stage->system, stage->trial_gradient);
+    double norm = noli_system_norm(&stage->system, stage->search.trial_gradient);
     stage->record.timing.line_search += noli_seconds() - start;
     *found = search->leaps ? isfinite(norm)
                            : norm <= (1.0 - DECREASE * *alpha * (1.0 - forcing)) * search->norm;
@@ -236,9 +236,9 @@ static void mark_start(Search* search) {
   const NoliStage* stage = search->stage;
   memcpy(search->work->start, stage->here->x,
          3 * sizeof *stage->here->x * (size_t)stage->problem->n_vert);
-  search->kappa = stage->kappa;
-  search->n_updates = stage->prescribed.n_updates;
-  search->by_springs = stage->prescribed.by_springs;
+  search->kappa = stage->contact.kappa;
+  search->n_updates = stage->prescribed.springs.n_updates;
+  search->by_springs = stage->prescribed.springs.hold;
   search->norm_start = search->speed = search->speed_before = (double)INFINITY;
   search->leaps = true;
 }
@@ -248,8 +248,8 @@ static void mark_start(Search* search) {
 static NoliStatus go_back(Search* search) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
-  if (search->n_updates == stage->prescribed.n_updates &&
-      search->by_springs == stage->prescribed.by_springs) {
+  if (search->n_updates == stage->prescribed.springs.n_updates &&
+      search->by_springs == stage->prescribed.springs.hold) {
     memcpy(stage->here->x, search->work->start,
            3 * sizeof *stage->here->x * (size_t)stage->problem->n_vert);
     noli_stage_set_kappa(stage, search->kappa);
@@ -265,7 +265,7 @@ done:
 static NoliStatus implicit_newton_measure(Search* search, double* norm) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_stage_linearize_as(search->stage, 0));
-  *norm = noli_system_norm(&search->stage->system, search->stage->gradient);
+  *norm = noli_system_norm(&search->stage->system, search->stage->search.gradient);
 done:
   return status;
 }
@@ -276,11 +276,11 @@ done:
 static NoliStatus start_better(Search* search) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
-  bool implicit = stage->problem->implicit_friction;
+  bool implicit = stage->problem->friction.implicit;
   int32_t most = implicit ? MAX_FRICTION_ITERATIONS : 1;
   int64_t first = stage->record.newton.count;
   double before = (double)INFINITY, norm = (double)INFINITY;
-  noli_directions_begin(stage->directions);
+  noli_directions_begin(stage->work.directions);
   search->leaps = false;
   if (implicit) {
     NOLI_TRY(noli_stage_lag_all_friction(stage, true));
@@ -291,7 +291,7 @@ static NoliStatus start_better(Search* search) {
     int32_t iterations = 0;
     before = norm;
     NoliStatus solved =
-        noli_projected_newton_to(stage, START_TOLERANCE * stage->tolerance, true, &iterations);
+        noli_projected_newton_to(stage, START_TOLERANCE * stage->step.tolerance, true, &iterations);
     if (solved < NOLI_OK) {
       status = solved;
       goto done;
@@ -321,8 +321,8 @@ static NoliStatus fail_stuck(const Search* search, const NoliNewtonStat* stat) {
                    "direction in iteration %d (momentum error %.3g m/s, step speed %.3g m/s, "
                    "tolerance %.3g m/s, %lld contacts)",
                    search->norm, search->n_iterations + 1,
-                   momentum_error(stage, stage->gradient, NULL), stat->step_speed, stage->tolerance,
-                   (long long)stat->contacts);
+                   momentum_error(stage, stage->search.gradient, NULL), stat->step_speed,
+                   stage->step.tolerance, (long long)stat->contacts);
 }
 
 // Whether |r| has not halved for many iterations.
@@ -339,7 +339,7 @@ static NoliStatus find_step(Search* search, NoliNewtonStat* stat, bool* found, b
   NoliStatus status = NOLI_OK;
   for (int32_t k = 0; !*found && k < N_DIRECTIONS && !search->went_astray; k++) {
     NOLI_TRY(try_direction(search, k, stat, found));
-    if (!*found && k == 0 && is_solution(search, stat, search->stage->gradient)) {
+    if (!*found && k == 0 && is_solution(search, stat, search->stage->search.gradient)) {
       // rounding prevents further progress: x is the solution, if forces balance
       NOLI_TRY(noli_forces_balance(search->stage, stat->step_speed, converged));
       if (*converged) {
@@ -357,20 +357,20 @@ static NoliStatus take_step(Search* search, const NoliNewtonStat* stat, bool* co
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
   // a partial step suffices if its start is a solution too
-  *converged = stat->fallback == EXACT && is_solution(search, stat, stage->trial_gradient) &&
-               (stat->alpha == 1.0 || is_solution(search, stat, stage->gradient));
+  *converged = stat->fallback == EXACT && is_solution(search, stat, stage->search.trial_gradient) &&
+               (stat->alpha == 1.0 || is_solution(search, stat, stage->search.gradient));
   NOLI_TRY(noli_stage_accept(stage));
   search->alpha = stat->fallback == EXACT ? stat->alpha : 0.0;
   search->norm_before = search->norm;
-  double kappa = stage->kappa;
+  double kappa = stage->contact.kappa;
   NOLI_TRY(noli_stage_adapt_kappa(stage, stat));
   bool joined;
   NOLI_TRY(noli_stage_keep_contacts(stage, stat->alpha / stat->alpha_ccd, &joined));
-  *converged = *converged && stage->kappa == kappa && !joined;
+  *converged = *converged && stage->contact.kappa == kappa && !joined;
   if (*converged) {
     NoliFrictionResidual imbalance;
-    NOLI_TRY(noli_friction_residual(stage, stage->trial_gradient, search->rounding, stage->gradient,
-                                    &imbalance));
+    NOLI_TRY(noli_friction_residual(stage, stage->search.trial_gradient, search->rounding,
+                                    stage->search.gradient, &imbalance));
     *converged = imbalance.local <= NOLI_FRICTION_RESIDUAL_MAX;
   }
   if (*converged) {
@@ -395,7 +395,7 @@ static NoliStatus start_again(Search* search, const NoliNewtonStat* stat) {
   if (search->went_astray) {
     return go_back(search);
   }
-  if (search->stage->problem->contact->smooth != NULL && !search->keeps_contacts) {
+  if (search->stage->problem->contact.model->smooth != NULL && !search->keeps_contacts) {
     return keep_contacts(search);
   }
   return search->n_starts < MAX_STARTS ? start_better(search) : fail_stuck(search, stat);
@@ -405,8 +405,8 @@ static NoliStatus start_again(Search* search, const NoliNewtonStat* stat) {
 static NoliStatus implicit_newton_iterate(Search* search, bool* converged) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
-  NoliNewtonStat stat = {.friction_iteration = stage->friction_iteration,
-                         .stage = stage->index,
+  NoliNewtonStat stat = {.friction_iteration = stage->friction.iteration,
+                         .stage = stage->step.index,
                          .contacts = noli_stage_contact_count(stage)};
   bool found = false, changed;
   *converged = false;
@@ -414,10 +414,10 @@ static NoliStatus implicit_newton_iterate(Search* search, bool* converged) {
 
   // 1. residual
   NOLI_TRY(noli_stage_linearize_as(stage, 0));
-  search->norm = noli_system_norm(&stage->system, stage->gradient);
+  search->norm = noli_system_norm(&stage->system, stage->search.gradient);
   search->norm_start = fmin(search->norm_start, search->norm);
   stat.merit = search->norm;
-  stat.residual = noli_system_largest(&stage->system, stage->gradient);
+  stat.residual = noli_system_largest(&stage->system, stage->search.gradient);
   NOLI_CHECK(stage->context, isfinite(search->norm), NOLI_NOT_FINITE,
              "implicit Newton: the residual is not finite in iteration %d (%lld contacts)",
              search->n_iterations + 1, (long long)stat.contacts);
@@ -449,15 +449,15 @@ done:
 
 static NoliStatus implicit_newton(NoliStage* stage, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
-  Search search = {.stage = stage, .work = stage->work};
+  Search search = {.stage = stage, .work = stage->work.method};
   mark_start(&search);
   noli_balance_begin(stage);
   for (bool converged = false; !converged;) {
-    NOLI_CHECK(stage->context, search.n_iterations < stage->problem->max_iterations,
+    NOLI_CHECK(stage->context, search.n_iterations < stage->problem->solver.max_iterations,
                NOLI_NOT_CONVERGED,
                "implicit Newton: no convergence in %d iterations (|residual| %.3g kg m, "
                "tolerance %.3g m/s)",
-               search.n_iterations, search.norm, stage->tolerance);
+               search.n_iterations, search.norm, stage->step.tolerance);
     NOLI_TRY(implicit_newton_iterate(&search, &converged));
     bool stiffer = false;
     if (converged) {
@@ -479,7 +479,7 @@ done:
 
 static NoliStatus implicit_newton_create(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  Work* work = stage->work;
+  Work* work = stage->work.method;
   NOLI_NEW_ZERO(stage->context, work->start, 3 * (int64_t)stage->problem->n_vert);
 done:
   return status;

@@ -22,7 +22,7 @@ enum { VAIN_HALVINGS = 4 };
 static double slope_along(const NoliStage* stage, const double* gradient) {
   double slope = 0.0;
   for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
-    slope += gradient[i] * stage->step[i];
+    slope += gradient[i] * stage->search.step[i];
   }
   return slope;
 }
@@ -33,7 +33,7 @@ static NoliStatus slope_test(NoliStage* stage, double slope, bool* passed) {
   double start = noli_seconds();
   NOLI_TRY(noli_stage_trial_gradient(stage));
   stage->record.timing.line_search += noli_seconds() - start;
-  *passed = fabs(slope_along(stage, stage->trial_gradient)) <= 0.9 * fabs(slope);
+  *passed = fabs(slope_along(stage, stage->search.trial_gradient)) <= 0.9 * fabs(slope);
 done:
   return status;
 }
@@ -49,8 +49,8 @@ static NoliStatus is_rounding(NoliStage* stage, double slope, double change, boo
   NOLI_TRY(noli_stage_rounding(stage));
   for (int64_t k = 0; k < 3 * (int64_t)stage->problem->n_vert; k++) {
     if (noli_system_is_unknown(&stage->system, k / 3)) {
-      along += stage->rounding[k] * fabs(stage->step[k]);
-      of_positions += stage->rounding[k] * DBL_EPSILON * fabs(stage->here->x[k]);
+      along += stage->search.rounding[k] * fabs(stage->search.step[k]);
+      of_positions += stage->search.rounding[k] * DBL_EPSILON * fabs(stage->here->x[k]);
     }
   }
   *rounded = fabs(slope) <= along && change <= along + of_positions;
@@ -97,7 +97,7 @@ done:
 // Increase of the elastic energy to the trial point.
 static double elastic_change(const NoliStage* stage) {
   double change = 0.0;
-  for (int32_t i = 0; i < stage->n_term; i++) {
+  for (int32_t i = 0; i < stage->terms.n; i++) {
     bool elastic = noli_stage_has(stage, i, NOLI_ROLE_ELASTIC);
     change += elastic ? stage->trial->energy[i].sum - stage->here->energy[i].sum : 0.0;
   }
@@ -127,7 +127,7 @@ done:
 NoliStatus noli_line_search(NoliStage* stage, double alpha_max, bool may_begin,
                             NoliLineSearch* search) {
   NoliStatus status = NOLI_OK;
-  double slope = slope_along(stage, stage->gradient), alpha = fmin(alpha_max, 1.0);
+  double slope = slope_along(stage, stage->search.gradient), alpha = fmin(alpha_max, 1.0);
   double contact = noli_stage_energy_sum(stage, NOLI_ROLE_CONTACT).energy;
   for (int32_t halvings = 0; halvings < MAX_HALVINGS; halvings++, alpha *= 0.5) {
     double change, magnitude;
@@ -138,7 +138,7 @@ NoliStatus noli_line_search(NoliStage* stage, double alpha_max, bool may_begin,
       NOLI_TRY(slope_test(stage, slope, &accepted));
     }
     if (halvings == 0) {
-      NOLI_TRY(noli_friction_majorize(&stage->friction_set, stage->context, &stage->friction,
+      NOLI_TRY(noli_friction_majorize(&stage->friction.set, stage->context, &stage->friction.law,
                                       stage->here->x, stage->trial->x, !accepted));
     }
     if (accepted) {

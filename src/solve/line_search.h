@@ -1,4 +1,4 @@
-// Search along stage->step, which must be free of intersections and inversions.
+// Search along stage->search.step, which must be free of intersections and inversions.
 #pragma once
 
 #include "solve/stage.h"

@@ -13,8 +13,8 @@ struct NoliSolverMethod {
   bool knows_energy;               // of every stencil at the solution
   NoliStatus (*solve)(NoliStage* stage, int32_t* iterations);
 
-  // Initializes stage->work, zero before; `destroy` also cleans up after a failure of `create`. May
-  // be NULL.
+  // Initializes stage->work.method, zero before; `destroy` also cleans up after a failure of
+  // `create`. May be NULL.
   size_t size;
   NoliStatus (*create)(NoliStage* stage);
   void (*destroy)(NoliContext* context, void* work);

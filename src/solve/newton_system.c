@@ -36,9 +36,10 @@ static NoliStatus newton_system_create(NoliStage* stage) {
   NoliNewtonSystem* system = NULL;
   NOLI_NEW_ZERO(stage->context, system, 1);
   system->context = stage->context;
-  NOLI_TRY(noli_lin_solver_create(stage->context, stage->problem->general_solver, &system->solver));
-  NOLI_TRY(noli_lin_solver_set_options(system->solver, stage->problem->petsc_options));
-  stage->newton_system = system;
+  NOLI_TRY(noli_lin_solver_create(stage->context, stage->problem->linear.general_solver,
+                                  &system->solver));
+  NOLI_TRY(noli_lin_solver_set_options(system->solver, stage->problem->linear.petsc_options));
+  stage->work.newton_system = system;
   system = NULL;
 done:
   noli_newton_system_destroy(&system);
@@ -53,7 +54,7 @@ static unsigned hessians(NoliNewtonMatrix which) {
 static NoliStatus assemble(void* user, const NoliGeneralMatrix** matrix) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = user;
-  NoliNewtonSystem* system = stage->newton_system;
+  NoliNewtonSystem* system = stage->work.newton_system;
   double start = noli_seconds();
   NOLI_TRY(noli_system_linearize(&stage->system, stage->here->x, hessians(system->which), NULL));
   NOLI_TRY(noli_general_matrix_assemble(&system->matrix, stage->context, stage->system.assembler,
@@ -73,7 +74,7 @@ done:
 static NoliStatus newton_system_multiply(void* user, const double* x, double* y) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = user;
-  NoliNewtonSystem* system = stage->newton_system;
+  NoliNewtonSystem* system = stage->work.newton_system;
   noli_system_to_nodes(&stage->system, x, system->p);
   noli_system_mask(&stage->system, system->p);
   NoliProduct product = {.what = hessians(system->which), .p = system->p};
@@ -90,7 +91,7 @@ done:
 
 static NoliStatus newton_system_reserve(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  NoliNewtonSystem* system = stage->newton_system;
+  NoliNewtonSystem* system = stage->work.newton_system;
   int64_t n = stage->system.n_dof, n_vert = stage->problem->n_vert, *capacity = system->capacity;
   NoliContext* context = stage->context;
   NOLI_TRY(noli_grow(context, (void**)&system->diagonal, &capacity[0], 3 * n, sizeof(double)));
@@ -104,7 +105,7 @@ done:
 static NoliStatus find_diagonal(void* user, double* blocks) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = user;
-  NoliNewtonSystem* system = stage->newton_system;
+  NoliNewtonSystem* system = stage->work.newton_system;
   NOLI_TRY(newton_system_reserve(stage));
 
   // columns of the blocks of all nodes
@@ -145,12 +146,12 @@ NoliStatus noli_newton_system_solve(NoliStage* stage, NoliNewtonMatrix which, do
   *iterations = 0;
   *exact = true;
   double assembling = stage->record.timing.assemble, start = noli_seconds();
-  if (stage->newton_system == NULL) {
+  if (stage->work.newton_system == NULL) {
     NOLI_TRY(newton_system_create(stage));
   }
 
   // the system
-  NoliNewtonSystem* system = stage->newton_system;
+  NoliNewtonSystem* system = stage->work.newton_system;
   NoliLinSystem linear = {.n = stage->system.n_dof,
                           .assemble = assemble,
                           .multiply = newton_system_multiply,
@@ -159,17 +160,17 @@ NoliStatus noli_newton_system_solve(NoliStage* stage, NoliNewtonMatrix which, do
                           .low_rank = &stage->system.low_rank,
                           .rank_row = stage->system.rank_row};
   system->which = which;
-  noli_system_to_rows(&stage->system, -1.0, stage->gradient, stage->system.rhs);
+  noli_system_to_rows(&stage->system, -1.0, stage->search.gradient, stage->system.rhs);
   stats = noli_lin_solver_stats(system->solver);
   noli_lin_solver_set_tolerance(system->solver, forcing);
 
   // the direction
   NOLI_TRY(noli_lin_solver_factor_system(system->solver, linear));
   NOLI_TRY(noli_lin_solver_solve(system->solver, stage->system.rhs, stage->system.solution));
-  noli_system_to_nodes(&stage->system, stage->system.solution, stage->step);
+  noli_system_to_nodes(&stage->system, stage->system.solution, stage->search.step);
 done:
-  if (stage->newton_system != NULL) {
-    NoliLinSolverStats after = noli_lin_solver_stats(stage->newton_system->solver);
+  if (stage->work.newton_system != NULL) {
+    NoliLinSolverStats after = noli_lin_solver_stats(stage->work.newton_system->solver);
     *iterations = after.iterations - stats.iterations;
     *exact = after.factored;
     stage->record.linear_fallbacks += after.fallbacks - stats.fallbacks;

@@ -10,29 +10,31 @@
 static void move_under_loads(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   double h_e_sqr = stage->time.h_e * stage->time.h_e;
-  for (int32_t i = 0; i < problem->n_lumped; i++) {
-    int64_t node = problem->lumped[i];
+  for (int32_t i = 0; i < problem->inertia.n_lumped; i++) {
+    int64_t node = problem->inertia.lumped[i];
     for (int64_t j = 3 * node; j < 3 * node + 3; j++) {
-      double free = stage->time.x_tilde[j] + h_e_sqr * stage->load[j] / problem->mass[node];
-      stage->step[j] = free - stage->here->x[j];
+      double free =
+          stage->time.x_tilde[j] + h_e_sqr * stage->loads.force[j] / problem->inertia.mass[node];
+      stage->search.step[j] = free - stage->here->x[j];
     }
   }
-  noli_problem_divide_by_mass(problem, stage->load, stage->n_threads, stage->step);
+  noli_problem_divide_by_mass(problem, stage->loads.force, stage->n_threads, stage->search.step);
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
     int64_t first = 3 * (int64_t)block->first_node;
     for (int64_t j = first; j < first + 3 * (int64_t)block->n_consistent; j++) {
-      stage->step[j] = stage->time.x_tilde[j] + h_e_sqr * stage->step[j] - stage->here->x[j];
+      stage->search.step[j] =
+          stage->time.x_tilde[j] + h_e_sqr * stage->search.step[j] - stage->here->x[j];
     }
   }
 }
 
 // Displacements at constant velocity.
 static void move_on(NoliStage* stage, const double* velocity) {
-  for (int32_t i = 0; i < stage->problem->n_inertial; i++) {
-    int64_t node = stage->problem->inertial[i];
+  for (int32_t i = 0; i < stage->problem->inertia.n_vert; i++) {
+    int64_t node = stage->problem->inertia.vert[i];
     for (int64_t j = 3 * node; j < 3 * node + 3; j++) {
-      stage->step[j] = stage->time.duration * velocity[j];
+      stage->search.step[j] = stage->time.duration * velocity[j];
     }
   }
 }
@@ -67,7 +69,7 @@ NoliStatus noli_predict(NoliStage* stage, const double* velocity, bool* taken) {
     return NOLI_OK;
   }
   for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
-    stage->step[i] = 0.0;
+    stage->search.step[i] = 0.0;
   }
   NOLI_TRY(noli_stage_energy(stage));
   move_under_loads(stage);

@@ -79,7 +79,7 @@ void noli_prescribed_set_step(NoliStage* stage) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)prescribed->node[i] + k;
       if (noli_prescribes(prescribed, i, k)) {
-        stage->step[j] = prescribed->target[3 * i + k] - stage->here->x[j];
+        stage->search.step[j] = prescribed->target[3 * i + k] - stage->here->x[j];
       }
     }
   }
@@ -99,21 +99,21 @@ void noli_prescribed_set_targets(const NoliStage* stage, double* x) {
 
 void noli_prescribed_begin(NoliStage* stage) {
   NoliPrescribed* prescribed = &stage->prescribed;
-  prescribed->by_springs = false;
+  prescribed->springs.hold = false;
   prescribed->given_up = false;
   prescribed->error = 0.0;
   prescribed->done = 1.0;
-  prescribed->n_updates = 0;
-  prescribed->n_stalled = 0;
-  prescribed->n_iterations = 0;
-  prescribed->n_pulls = 0;
-  prescribed->n_settles = 0;
+  prescribed->springs.n_updates = 0;
+  prescribed->springs.n_stalled = 0;
+  prescribed->springs.n_iterations = 0;
+  prescribed->springs.n_pulls = 0;
+  prescribed->springs.n_settles = 0;
   prescribed->stopped = false;
-  prescribed->stiffness = FIRST_STIFFNESS * noli_stage_stiffness_over_mass(stage);
+  prescribed->springs.stiffness = FIRST_STIFFNESS * noli_stage_stiffness_over_mass(stage);
   prescribed->blocker = (NoliStepBound){
       .alpha = 1.0, .a = NOLI_NULL_INDEX, .b = NOLI_NULL_INDEX, .half_space = NOLI_NULL_INDEX};
   prescribed->blocking = (NoliBlockingElement){NOLI_NULL_INDEX, NOLI_NULL_INDEX};
-  memset(prescribed->multiplier, 0, (size_t)prescribed->n * 3 * sizeof(double));
+  memset(prescribed->springs.multiplier, 0, (size_t)prescribed->n * 3 * sizeof(double));
 }
 
 void noli_prescribed_measure(NoliStage* stage) {
@@ -130,10 +130,10 @@ static void update_multipliers(NoliStage* stage) {
   NoliPrescribed* prescribed = &stage->prescribed;
   for (int32_t i = 0; i < prescribed->n; i++) {
     int32_t node = prescribed->node[i];
-    double stiffness = prescribed->stiffness * stage->problem->mass[node];
+    double stiffness = prescribed->springs.stiffness * stage->problem->inertia.mass[node];
     for (int32_t k = 0; k < 3; k++) {
       if (noli_prescribes(prescribed, i, k)) {
-        prescribed->multiplier[3 * i + k] +=
+        prescribed->springs.multiplier[3 * i + k] +=
             stiffness * (prescribed->target[3 * i + k] - stage->here->x[3 * (int64_t)node + k]);
       }
     }
@@ -167,13 +167,13 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
   NOLI_TRY(noli_predict(stage, velocity, &predicted));
   if (!predicted && noli_prescribed_moves(prescribed)) {
     // the motion of the prescribed nodes alone, everything else at rest
-    memset(stage->step, 0, (size_t)stage->problem->n_vert * 3 * sizeof(double));
+    memset(stage->search.step, 0, (size_t)stage->problem->n_vert * 3 * sizeof(double));
     noli_prescribed_set_step(stage);
     // as far as contact and elements allow
     NoliStepFilter filter;
     NOLI_TRY(noli_stage_filter_step_to(stage, 1.0, 0.5, &filter));
     for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
-      stage->here->x[j] += filter.ccd * stage->step[j];
+      stage->here->x[j] += filter.ccd * stage->search.step[j];
     }
     noli_stage_follow(stage, stage->here->x);
     if (filter.ccd >= 1.0) {
@@ -181,8 +181,8 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
     }
     NOLI_TRY(noli_stage_audit(stage, stage->here->x));
     prescribed->done = share_done(stage, stage->here->x);
-    prescribed->done_at_update = prescribed->done_before = prescribed->done;
-    prescribed->by_springs = filter.ccd < 1.0;
+    prescribed->springs.done_at_update = prescribed->springs.done_before = prescribed->done;
+    prescribed->springs.hold = filter.ccd < 1.0;
     prescribed->blocker = filter.blocker;
     prescribed->blocking = stage->record.blocking;
     NOLI_TRY(noli_stage_find_contacts(stage));
@@ -208,7 +208,8 @@ static NoliStatus settle(NoliStage* stage, bool converged) {
   NoliStatus status = NOLI_OK;
   NoliPrescribed* prescribed = &stage->prescribed;
   int32_t most = budget(prescribed, MAX_SETTLES, LEAST_SETTLES);
-  NOLI_CHECK(stage->context, !prescribed->stopped || converged || ++prescribed->n_settles < most,
+  NOLI_CHECK(stage->context,
+             !prescribed->stopped || converged || ++prescribed->springs.n_settles < most,
              NOLI_NOT_CONVERGED,
              "prescribed motion: contact stops it after %.1f %% of the step, and the squeezed "
              "bodies do not come to rest in %d Newton iterations",
@@ -221,7 +222,7 @@ done:
 // than all others, the barrier needs a new initial stiffness, and obstacles may be flat again.
 static NoliStatus fix(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  stage->prescribed.by_springs = false;
+  stage->prescribed.springs.hold = false;
   stage->prescribed.error = largest_gap(stage, stage->here->x);
   stage->prescribed.stopped = stage->prescribed.done < NOLI_MOTION_DONE;
   if (stage->problem->surface->flat != NULL) {
@@ -236,50 +237,51 @@ done:
 
 // Whether the springs have made no progress for PATIENCE iterations.
 static bool tired(NoliPrescribed* prescribed) {
-  if (++prescribed->n_iterations < PATIENCE) {
+  if (++prescribed->springs.n_iterations < PATIENCE) {
     return false;
   }
-  bool idle = prescribed->done - prescribed->done_before < LEAST_PROGRESS;
-  prescribed->n_iterations = 0;
-  prescribed->done_before = prescribed->done;
+  bool idle = prescribed->done - prescribed->springs.done_before < LEAST_PROGRESS;
+  prescribed->springs.n_iterations = 0;
+  prescribed->springs.done_before = prescribed->done;
   return idle;
 }
 
 NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* changed) {
   NoliPrescribed* prescribed = &stage->prescribed;
   *changed = false;
-  if (!prescribed->by_springs) {
+  if (!prescribed->springs.hold) {
     return settle(stage, converged);
   }
 
   // whether the motion is done
   prescribed->done = share_done(stage, stage->here->x);
-  prescribed->n_pulls++;
+  prescribed->springs.n_pulls++;
   if (prescribed->done >= NOLI_MOTION_DONE) {
     *changed = true;
     return fix(stage);
   }
-  bool exhausted = prescribed->n_pulls >= budget(prescribed, MAX_PULLS, LEAST_PULLS);
-  double gained = prescribed->done - prescribed->done_at_update;
+  bool exhausted = prescribed->springs.n_pulls >= budget(prescribed, MAX_PULLS, LEAST_PULLS);
+  double gained = prescribed->done - prescribed->springs.done_at_update;
   if (!tired(prescribed) && !converged && !exhausted) {
     return NOLI_OK;
   }
 
-  prescribed->n_iterations = 0;
-  prescribed->done_before = prescribed->done;
+  prescribed->springs.n_iterations = 0;
+  prescribed->springs.done_before = prescribed->done;
   // the springs balance contact: pull harder or give up
   *changed = true;
-  bool good = gained >= GOOD_PART * (1.0 - prescribed->done_at_update);
-  exhausted |= prescribed->n_pulls >= budget(prescribed, GOOD_PULLS, LEAST_PULLS) && !good;
-  prescribed->n_stalled = gained >= LEAST_PROGRESS ? 0 : prescribed->n_stalled + 1;
-  prescribed->done_at_update = prescribed->done;
-  prescribed->n_updates++;
-  if (prescribed->n_stalled > MAX_STALLED || prescribed->n_updates > MAX_UPDATES || exhausted) {
+  bool good = gained >= GOOD_PART * (1.0 - prescribed->springs.done_at_update);
+  exhausted |= prescribed->springs.n_pulls >= budget(prescribed, GOOD_PULLS, LEAST_PULLS) && !good;
+  prescribed->springs.n_stalled = gained >= LEAST_PROGRESS ? 0 : prescribed->springs.n_stalled + 1;
+  prescribed->springs.done_at_update = prescribed->done;
+  prescribed->springs.n_updates++;
+  if (prescribed->springs.n_stalled > MAX_STALLED || prescribed->springs.n_updates > MAX_UPDATES ||
+      exhausted) {
     return fix(stage);
   }
   double last = LAST_STIFFNESS * noli_stage_stiffness_over_mass(stage);
-  if (prescribed->done < NEARLY_DONE && prescribed->stiffness < last) {
-    prescribed->stiffness *= 2.0;
+  if (prescribed->done < NEARLY_DONE && prescribed->springs.stiffness < last) {
+    prescribed->springs.stiffness *= 2.0;
   } else {
     update_multipliers(stage);
   }

@@ -20,8 +20,8 @@ static inline double noli_prescribed_share(const NoliPrescribed* prescribed) {
 // Whether a target differs from where its node starts: prescribed motion may do work.
 bool noli_prescribed_moves(const NoliPrescribed* prescribed);
 
-// Writes the displacements of the prescribed components to their targets into stage->step and
-// leaves other components unchanged.
+// Writes the displacements of the prescribed components to their targets into stage->search.step
+// and leaves other components unchanged.
 void noli_prescribed_set_step(NoliStage* stage);
 
 // Moves the prescribed nodes of x (n_vert x 3) exactly to their targets.

@@ -142,9 +142,9 @@ double noli_problem_kinetic_energy(const NoliProblem* problem, const double* v, 
       energy += 0.5 * block->type->mass_norm_sqr(block, v, NULL, n_threads);
     }
   }
-  for (int32_t i = 0; i < problem->n_lumped; i++) {
-    int64_t node = problem->lumped[i];
-    energy += 0.5 * problem->mass[node] * noli_norm_sqr3(noli_load3(v + 3 * node));
+  for (int32_t i = 0; i < problem->inertia.n_lumped; i++) {
+    int64_t node = problem->inertia.lumped[i];
+    energy += 0.5 * problem->inertia.mass[node] * noli_norm_sqr3(noli_load3(v + 3 * node));
   }
   return energy;
 }

@@ -46,80 +46,119 @@ typedef struct NoliSceneSize {
   double d; // the diameter of the smallest ball around them, which does not; equal to l for a box
 } NoliSceneSize;
 
-typedef struct NoliProblem {
-  int32_t n_vert; // nodes, then vertices that follow them
-  int32_t n_node; // candidates for unknowns
-  double* X;      // (n_vert x 3) rest positions
-  double* mass;   // (n_vert) kg, > 0: lumped, or a measure of nodes of consistent masses; vertices
-                  // of obstacles carry the mean mass
-  double* weight; // (n_vert) kg: contribution to mass, centre and momentum
+// Masses of vertices, and the vertices that have them: those of deformable bodies.
+typedef struct NoliMasses {
+  double* mass;     // (n_vert of the problem) kg, > 0: lumped, or a measure of nodes of consistent
+                    // masses; vertices of obstacles carry the mean mass
+  double* weight;   // (n_vert of the problem) kg: contribution to mass, centre and momentum
   double mean_mass; // kg
-  NoliSceneSize size;
-
-  NoliBlock* block; // (n_block)
-  int32_t n_block;
-  NoliBlockRange* range; // (n_body)
-  int32_t* owner;        // (n_node) rank that has the row of a node; NULL: there is one rank
-  int32_t* home; // (n_vert) the rank that owns a vertex, or nodes that it follows; of obstacles
-                 // NOLI_NULL_INDEX. NULL: there is one rank
-  bool divides_contacts; // among ranks, if the contact model can: each has some of them
-  bool in_parts; // each of several ranks evaluates the elements of its part, and the inertia of the
-                 // nodes that it owns; else consecutive stencils of all
-  NoliFollowers followers;
-  NoliVolumes volumes;                    // closed regions that resist a change of their volume
-  NoliFaces pressed;                      // faces with a pressure of the loads
-  const NoliCurvedFaces** pressed_curved; // (n_pressed_curved) likewise; borrowed from the forces
-  int32_t n_pressed_curved;
-  NoliSprings springs; // between vertices
-  int32_t* inertial;   // (n_inertial) vertices of deformable bodies
-  int32_t n_inertial;
+  int32_t* vert;    // (n_vert) vertices of deformable bodies
+  int32_t n_vert;
   int32_t* lumped; // (n_lumped) those with lumped mass
   int32_t n_lumped;
   int32_t* own_lumped; // (n_own_lumped) those of them that this rank owns where ranks have parts;
                        // elsewhere all
   int32_t n_own_lumped;
-  double* drag;       // (n_vert) kg/s, mass times mass damping
-  int32_t* drag_node; // (n_drag) vertices with nonzero drag, likewise
+  double* drag;       // (n_vert of the problem) kg/s, mass times mass damping
+  int32_t* drag_vert; // (n_drag) own vertices with nonzero drag
   int32_t n_drag;
   double static_time; // s, h_e without inertia: time of a wave to cross an element
+} NoliMasses;
 
-  NoliSurface* surface;
-  NoliHalfSpace* half_spaces; // (n_half_spaces) half-spaces
+// What is divided among ranks.
+typedef struct NoliRankShare {
+  int32_t* owner; // (n_node) rank that has the row of a node; NULL: there is one rank
+  int32_t* home;  // (n_vert) the rank that owns a vertex, or nodes that it follows; of obstacles
+                  // NOLI_NULL_INDEX. NULL: there is one rank
+  bool divides_contacts; // if the contact model can: each rank has some of them
+  bool in_parts; // each of several ranks evaluates the elements of its part, and the inertia of the
+                 // nodes that it owns; else consecutive stencils of all
+} NoliRankShare;
+
+// Faces with a pressure of the loads.
+typedef struct NoliPressedFaces {
+  NoliFaces flat;
+  const NoliCurvedFaces** curved; // (n_curved) borrowed from the forces
+  int32_t n_curved;
+} NoliPressedFaces;
+
+// Which bodies and half-spaces are in contact, and how.
+typedef struct NoliContactSettings {
+  const NoliContactModel* model;
+  NoliHalfSpace* half_spaces; // (n_half_spaces)
   int32_t n_half_spaces;
   NoliBodyPairs body_pairs; // which entities collide
   NoliContactPairs pairs;   // the same, with friction
-
   double dhat;              // m
-  double friction_speed;    // eps_v, m/s
-  double tolerance;         // eps_d, m/s
-  double imbalance_allowed; // of the forces on a body at the end of a solve: solve/balance.h
-  double speed_share;       // eps_d is at least this fraction of the largest speed of a step; or 0
   const char* ccd;
-  double fixed_stiffness;      // Pa/m, of the barrier; 0: adaptive
-  int32_t friction_iterations; // 0: until convergence
-  int32_t max_iterations;
-  bool implicit_friction;          // friction evaluated at the end of the step, without energy
-  bool friction_basis_derivatives; // in its Jacobian
-  int32_t max_substeps;
-  const NoliSolverMethod* method;
-  const NoliContactModel* contact;
+  double fixed_stiffness; // Pa/m, of the barrier; 0: adaptive
   NoliGcpProblem gcp;
-  double surface_radius; // m; 0: separate for each body
-  const bool* sheet; // (n_body) shells that enclose no volume, with "implicit_surface"; else NULL;
-                     // borrowed from the model
-  bool sheet_gap_at_rest; // the next is that at rest, not in proportion to dhat
-  double sheet_gap;  // m: open sheets that meet are kept apart, and a barrier acts below this gap;
-                     // 0: none meet
-  const bool* still; // (n_body) obstacles; borrowed from the model
+  double surface_radius; // m, of "implicit_surface"; 0: separate for each body
+  const bool* still;     // (n_body) obstacles; borrowed from the model
+} NoliContactSettings;
+
+typedef struct NoliFrictionSettings {
+  bool acts;              // some pair has friction
+  double speed;           // eps_v, m/s
+  int32_t iterations;     // 0: until convergence
+  bool implicit;          // evaluated at the end of the step, without energy
+  bool basis_derivatives; // in its Jacobian
+} NoliFrictionSettings;
+
+// Sheets that meet with "implicit_surface" are kept apart.
+typedef struct NoliSheets {
+  const bool*
+      is_sheet;     // (n_body) shells that enclose no volume; else NULL; borrowed from the model
+  bool gap_at_rest; // the gap is that at rest, not in proportion to dhat
+  double gap;       // m: a barrier acts below it; 0: none meet
+} NoliSheets;
+
+// How a stage is solved, and when its solve ends.
+typedef struct NoliSolverSettings {
+  const NoliSolverMethod* method;
+  double tolerance;         // eps_d, m/s
+  double speed_share;       // eps_d is at least this fraction of the largest speed of a step; or 0
+  double imbalance_allowed; // of the forces on a body at the end of a solve: solve/balance.h
+  int32_t max_iterations;
+  int32_t min_iterations; // K_min; 0: depends on whether a step has friction
+  int32_t max_substeps;
   bool toi_termination; // end by eq. 9 of [Zheng2025] instead of by the Newton step
   double toi_tolerance;
-  int32_t min_iterations; // K_min; 0: depends on whether a step has friction
-  bool rubs;              // some pair has friction
   NoliAugmentedLagrangianDef augmented_lagrangian;
-  const char* linear_solver;  // of symmetric systems; both are names of linalg/solver.h
+} NoliSolverSettings;
+
+// Names of linalg/solver.h.
+typedef struct NoliLinearSettings {
+  const char* solver;         // of symmetric systems
   const char* general_solver; // of others
   const char* petsc_options;  // NULL: none
-  double linear_tolerance;
+  double tolerance;
+} NoliLinearSettings;
+
+typedef struct NoliProblem {
+  int32_t n_vert; // nodes, then vertices that follow them
+  int32_t n_node; // candidates for unknowns
+  double* X;      // (n_vert x 3) rest positions
+  NoliSceneSize size;
+  NoliMasses inertia;
+
+  NoliBlock* block; // (n_block)
+  int32_t n_block;
+  NoliBlockRange* range; // (n_body)
+  NoliRankShare ranks;
+  NoliFollowers followers;
+
+  NoliVolumes volumes; // closed regions that resist a change of their volume
+  NoliPressedFaces pressed;
+  NoliSprings springs; // between vertices
+
+  NoliSurface* surface;
+  NoliContactSettings contact;
+  NoliFrictionSettings friction;
+  NoliSheets sheets;
+
+  NoliSolverSettings solver;
+  NoliLinearSettings linear;
 } NoliProblem;
 
 // An element that limits a step.
@@ -131,18 +170,18 @@ typedef struct NoliBlockingElement {
 // Whether collision detection bounds steps, and the pairs whose surfaces it keeps from
 // intersecting.
 static inline bool noli_problem_keeps_apart(const NoliProblem* problem) {
-  return problem->contact->keeps_apart || problem->sheet_gap > 0.0;
+  return problem->contact.model->keeps_apart || problem->sheets.gap > 0.0;
 }
 
 static inline NoliBodyPairs noli_problem_kept_apart(const NoliProblem* problem) {
-  NoliBodyPairs pairs = problem->body_pairs;
-  pairs.among = problem->contact->keeps_apart ? NULL : problem->sheet;
+  NoliBodyPairs pairs = problem->contact.body_pairs;
+  pairs.among = problem->contact.model->keeps_apart ? NULL : problem->sheets.is_sheet;
   return pairs;
 }
 
 // eps_d, m/s, of a step that begins with this largest speed of a node.
 static inline double noli_problem_tolerance(const NoliProblem* problem, double speed) {
-  return fmax(problem->tolerance, problem->speed_share * speed);
+  return fmax(problem->solver.tolerance, problem->solver.speed_share * speed);
 }
 
 // The block of a body; NULL for obstacles.

@@ -63,7 +63,7 @@ static bool same_blocker(const Stuck* stuck, const NoliStage* stage) {
 // Whether the solve stalls, given the allowed fraction of the step. Springs of prescribed nodes
 // have their own limit.
 static bool stands_still(Stuck* stuck, const NoliStage* stage, double alpha) {
-  bool cut = alpha < STUCK_ALPHA && !stage->prescribed.by_springs;
+  bool cut = alpha < STUCK_ALPHA && !stage->prescribed.springs.hold;
   stuck->n = !cut ? 0 : stuck->n > 0 && same_blocker(stuck, stage) ? stuck->n + 1 : 1;
   stuck->blocker = stage->record.blocker;
   stuck->blocking = stage->record.blocking;
@@ -119,12 +119,13 @@ static NoliStatus test_end(Newton* newton, bool small, bool nearly, bool* conver
   NoliStage* stage = newton->stage;
   const NoliProblem* problem = stage->problem;
   bool rough = false;
-  if (nearly && !small && !newton->plain && !problem->toi_termination) {
+  if (nearly && !small && !newton->plain && !problem->solver.toi_termination) {
     NOLI_TRY(noli_friction_suits_draft(stage, &rough));
   }
-  *converged = !stage->detour.away &&
-               (problem->toi_termination ? newton->beta < problem->toi_tolerance : small || rough);
-  if (*converged && !problem->toi_termination) {
+  *converged = !stage->search.detour.away &&
+               (problem->solver.toi_termination ? newton->beta < problem->solver.toi_tolerance
+                                                : small || rough);
+  if (*converged && !problem->solver.toi_termination) {
     NOLI_TRY(noli_friction_solved(stage, newton->tolerance, &newton->stat, converged));
   }
   newton->settled = *converged;
@@ -156,9 +157,9 @@ static NoliStatus find_direction(Newton* newton) {
   NoliStage* stage = newton->stage;
   Pace* pace = &newton->pace;
   pace->wait -= pace->wait > 0 ? 1 : 0;
-  bool plain = newton->thin && pace->slow && pace->wait == 0 && !stage->detour.away;
+  bool plain = newton->thin && pace->slow && pace->wait == 0 && !stage->search.detour.away;
   NOLI_TRY(noli_find_direction(stage, newton->plain || plain, &newton->stat));
-  if (plain && noli_directions_are_projected(stage->directions)) {
+  if (plain && noli_directions_are_projected(stage->work.directions)) {
     pace->slow = false;
     pace->wait = PLAIN_WAIT << pace->n_failed;
     pace->n_failed += pace->n_failed < MOST_DOUBLINGS ? 1 : 0;
@@ -170,9 +171,9 @@ done:
 static void update_pace(Newton* newton) {
   const NoliNewtonStat* stat = &newton->stat;
   Pace* pace = &newton->pace;
-  bool full = stat->alpha >= 1.0 && !newton->stage->detour.away;
+  bool full = stat->alpha >= 1.0 && !newton->stage->search.detour.away;
   pace->slow = pace->slow || (full && stat->step_speed > SLOW * pace->speed);
-  pace->speed = newton->stage->detour.away ? (double)INFINITY : stat->step_speed;
+  pace->speed = newton->stage->search.detour.away ? (double)INFINITY : stat->step_speed;
 }
 
 // Bounds the step by inversion, CCD and CFL filter.
@@ -200,7 +201,7 @@ static NoliStatus search_step(Newton* newton, const NoliStepFilter* filter, Noli
                               bool* lost) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = newton->stage;
-  bool may_begin = newton->thin && noli_detour_may_begin(stage), away = stage->detour.away;
+  bool may_begin = newton->thin && noli_detour_may_begin(stage), away = stage->search.detour.away;
   *lost = false;
   NOLI_TRY(noli_line_search(stage, filter->ccd, may_begin, search));
   newton->stat.alpha = search->alpha;
@@ -226,7 +227,7 @@ static NoliStatus end_iteration(Newton* newton, const NoliStepFilter* filter,
   NoliStatus status = NOLI_OK;
   NoliStage* stage = newton->stage;
   NoliNewtonStat* stat = &newton->stat;
-  bool joined, changed, converged, away = stage->detour.away, stiffer = false;
+  bool joined, changed, converged, away = stage->search.detour.away, stiffer = false;
   NOLI_TRY(noli_stage_keep_contacts(stage, stat->alpha / fmin(filter->ccd, 1.0), &joined));
 
   // adapt the barrier, release or pull prescribed nodes
@@ -266,9 +267,9 @@ static NoliStatus projected_newton_iterate(Newton* newton, int32_t iterations, b
   NoliStage* stage = newton->stage;
   NoliStepFilter filter;
   NoliLineSearch search;
-  bool lost, exact = stage->friction_set.n_majorized == 0;
-  newton->stat = (NoliNewtonStat){.stage = stage->index,
-                                  .friction_iteration = stage->friction_iteration,
+  bool lost, exact = stage->friction.set.n_majorized == 0;
+  newton->stat = (NoliNewtonStat){.stage = stage->step.index,
+                                  .friction_iteration = stage->friction.iteration,
                                   .contacts = noli_stage_contact_count(stage)};
   stage->record.unbalanced = 0.0;
   stage->balance_missed = false;
@@ -295,13 +296,13 @@ NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool pla
                    .pace = {.speed = (double)INFINITY}};
   bool ended = false;
   *iterations = 0;
-  noli_friction_set_exact(&stage->friction_set);
+  noli_friction_set_exact(&stage->friction.set);
   noli_detour_reset(stage);
   noli_balance_begin(stage);
   NOLI_TRY(noli_stage_energy(stage));
   while (!ended) {
     status = projected_newton_iterate(&newton, *iterations, &ended);
-    if (status > NOLI_OK && stage->detour.away) {
+    if (status > NOLI_OK && stage->search.detour.away) {
       newton.beta = 1.0;
       status = noli_detour_return(stage);
     } else if (status == NOLI_LINE_SEARCH_FAILED && newton.settled) {
@@ -311,21 +312,21 @@ NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool pla
     }
     NOLI_TRY(status);
     (*iterations)++;
-    if (!ended && *iterations >= stage->problem->max_iterations) {
+    if (!ended && *iterations >= stage->problem->solver.max_iterations) {
       status = fail_slow(stage, tolerance, *iterations, &newton.stat);
       goto done;
     }
   }
 done:
   stage->record.attempt = newton.stat;
-  if (stage->knows_last) {
+  if (stage->search.knows_last) {
     noli_stage_forget_last(stage);
   }
   return status;
 }
 
 NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
-  return noli_projected_newton_to(stage, stage->tolerance, false, iterations);
+  return noli_projected_newton_to(stage, stage->step.tolerance, false, iterations);
 }
 
 const NoliSolverMethod noli_method_projected_newton = {

@@ -15,25 +15,25 @@ static void add_low_rank(NoliStage* stage, const double* x) {
   noli_low_rank_multiply_magnitudes_add(&system->low_rank, system->rhs, system->solution);
   for (int64_t i = 0; i < n_vert; i++) {
     for (int64_t k = 0; noli_system_is_unknown(system, i) && k < 3; k++) {
-      stage->rounding[3 * i + k] += system->solution[3 * (int64_t)system->dof[i] + k];
+      stage->search.rounding[3 * i + k] += system->solution[3 * (int64_t)system->dof[i] + k];
     }
   }
 }
 
 NoliStatus noli_stage_rounding(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  double *x = stage->trial_gradient, start = noli_seconds();
+  double *x = stage->search.trial_gradient, start = noli_seconds();
   int64_t n = 3 * (int64_t)stage->problem->n_vert;
   for (int64_t k = 0; k < n; k++) {
     x[k] = fabs(stage->here->x[k]);
   }
   NoliProduct product = {.what = NOLI_EVAL_HESSIAN, .p = x, .magnitudes = true};
-  NOLI_TRY(noli_system_multiply(&stage->system, stage->here->x, &product, stage->rounding));
+  NOLI_TRY(noli_system_multiply(&stage->system, stage->here->x, &product, stage->search.rounding));
   if (stage->system.low_rank.n_rank > 0) {
     add_low_rank(stage, x);
   }
   for (int64_t k = 0; k < n; k++) {
-    stage->rounding[k] *= DBL_EPSILON;
+    stage->search.rounding[k] *= DBL_EPSILON;
   }
 done:
   stage->record.timing.assemble += noli_seconds() - start;

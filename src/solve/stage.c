@@ -28,7 +28,7 @@ enum { LEAST = 2, LEAST_WITH_FRICTION = 6, LEAST_AGAIN = 1 };
 #define BLOCKED 0.5
 
 static int64_t curved_values(const NoliStage* stage, int32_t k) {
-  const NoliCurvedFaces* faces = stage->problem->pressed_curved[k];
+  const NoliCurvedFaces* faces = stage->problem->pressed.curved[k];
   return (int64_t)faces->n * faces->n_node;
 }
 
@@ -38,27 +38,27 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   int64_t n = 3 * (int64_t)stage->problem->n_vert;
   NOLI_NEW_ZERO(context, stage->time.x_tilde, n);
   NOLI_NEW_ZERO(context, stage->time.x_hat, n);
-  NOLI_NEW_ZERO(context, stage->load, n);
-  NOLI_NEW_ZERO(context, stage->pressure, stage->problem->pressed.n);
-  NOLI_NEW_ZERO(context, stage->pressure_origin, 3 * (int64_t)stage->problem->pressed.n);
-  NOLI_NEW_ZERO(context, stage->curved, stage->problem->n_pressed_curved);
-  for (int32_t k = 0; k < stage->problem->n_pressed_curved; k++) {
-    NOLI_NEW_ZERO(context, stage->curved[k].value, curved_values(stage, k));
+  NOLI_NEW_ZERO(context, stage->loads.force, n);
+  NOLI_NEW_ZERO(context, stage->loads.pressure, stage->problem->pressed.flat.n);
+  NOLI_NEW_ZERO(context, stage->loads.pressure_origin, 3 * (int64_t)stage->problem->pressed.flat.n);
+  NOLI_NEW_ZERO(context, stage->loads.curved, stage->problem->pressed.n_curved);
+  for (int32_t k = 0; k < stage->problem->pressed.n_curved; k++) {
+    NOLI_NEW_ZERO(context, stage->loads.curved[k].value, curved_values(stage, k));
   }
-  NOLI_NEW_ZERO(context, stage->last, n);
-  NOLI_NEW_ZERO(context, stage->detour.start, n);
-  NOLI_NEW_ZERO(context, stage->step, n);
-  NOLI_NEW_ZERO(context, stage->gradient, n);
-  NOLI_NEW_ZERO(context, stage->trial_gradient, n);
-  NOLI_NEW_ZERO(context, stage->rounding, n);
-  NOLI_NEW_ZERO(context, stage->unknown, stage->problem->n_vert);
+  NOLI_NEW_ZERO(context, stage->search.last, n);
+  NOLI_NEW_ZERO(context, stage->search.detour.start, n);
+  NOLI_NEW_ZERO(context, stage->search.step, n);
+  NOLI_NEW_ZERO(context, stage->search.gradient, n);
+  NOLI_NEW_ZERO(context, stage->search.trial_gradient, n);
+  NOLI_NEW_ZERO(context, stage->search.rounding, n);
+  NOLI_NEW_ZERO(context, stage->search.unknown, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.node, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.axes, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.set, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.held, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.start, n);
   NOLI_NEW_ZERO(context, stage->prescribed.target, n);
-  NOLI_NEW_ZERO(context, stage->prescribed.multiplier, n);
+  NOLI_NEW_ZERO(context, stage->prescribed.springs.multiplier, n);
 done:
   return status;
 }
@@ -71,20 +71,20 @@ static void evaluate_nothing(const void* data, const double* x, int64_t begin, i
 // Lists the terms of contact and implicit friction at a point.
 static void list_contact(const NoliStage* stage, const NoliPoint* at) {
   const NoliProblem* problem = stage->problem;
-  NoliEnergyTerm *terms = at->term + stage->first_contact, resting[NOLI_CONTACT_TERMS];
+  NoliEnergyTerm *terms = at->term + stage->terms.first_contact, resting[NOLI_CONTACT_TERMS];
   for (int32_t i = 0; i < 2 * NOLI_CONTACT_TERMS; i++) {
     terms[i] = (NoliEnergyTerm){.name = "no contact", .evaluate = evaluate_nothing, .size = 1};
   }
-  problem->contact->list_terms(stage, at, terms);
-  if (problem->implicit_friction) {
-    problem->contact->list_friction(stage, at,
-                                    stage->lags_all ? resting : terms + NOLI_CONTACT_TERMS);
+  problem->contact.model->list_terms(stage, at, terms);
+  if (problem->friction.implicit) {
+    problem->contact.model->list_friction(
+        stage, at, stage->friction.lags_all ? resting : terms + NOLI_CONTACT_TERMS);
   }
 }
 
 void noli_stage_list_trial_terms(NoliStage* stage) {
   memcpy(stage->trial->term, stage->here->term,
-         (size_t)stage->first_contact * sizeof *stage->here->term);
+         (size_t)stage->terms.first_contact * sizeof *stage->here->term);
   list_contact(stage, stage->trial);
 }
 
@@ -94,12 +94,12 @@ void noli_stage_list_contact_terms(NoliStage* stage) {
 
 void noli_stage_list_terms(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  stage->friction = (NoliFriction){.set = &stage->friction_set,
-                                   .x_hat = stage->time.x_hat,
-                                   .eps_v = problem->friction_speed,
-                                   .h_v = stage->time.h_v};
-  for (int32_t i = 0; i < stage->first_contact; i++) {
-    const NoliTerm* term = &stage->term[i];
+  stage->friction.law = (NoliFriction){.set = &stage->friction.set,
+                                       .x_hat = stage->time.x_hat,
+                                       .eps_v = problem->friction.speed,
+                                       .h_v = stage->time.h_v};
+  for (int32_t i = 0; i < stage->terms.first_contact; i++) {
+    const NoliTerm* term = &stage->terms.term[i];
     stage->here->term[i] = term->type->list(stage, term->self, stage->here);
   }
 }
@@ -108,11 +108,11 @@ NoliImplicitFriction noli_stage_implicit_friction(const NoliStage* stage,
                                                   const NoliBarrier* barrier) {
   const NoliProblem* problem = stage->problem;
   return (NoliImplicitFriction){.barrier = barrier,
-                                .pairs = &problem->pairs,
+                                .pairs = &problem->contact.pairs,
                                 .x_hat = stage->time.x_hat,
-                                .eps_v = problem->friction_speed,
+                                .eps_v = problem->friction.speed,
                                 .h_v = stage->time.h_v,
-                                .basis_derivatives = problem->friction_basis_derivatives};
+                                .basis_derivatives = stage->friction.basis_derivatives};
 }
 
 // Zero-initialized; NULL if the size is 0.
@@ -133,17 +133,17 @@ static NoliStatus create_terms(NoliStage* stage) {
   for (int32_t k = 0; k < n_type; k++) {
     n += count_terms(stage, types[k]);
   }
-  NOLI_NEW_ZERO(stage->context, stage->term, n);
-  NOLI_NEW_ZERO(stage->context, stage->on_vertices, n);
-  stage->n_term = n;
-  stage->first_contact = n - 2 * NOLI_CONTACT_TERMS;
+  NOLI_NEW_ZERO(stage->context, stage->terms.term, n);
+  NOLI_NEW_ZERO(stage->context, stage->terms.on_vertices, n);
+  stage->terms.n = n;
+  stage->terms.first_contact = n - 2 * NOLI_CONTACT_TERMS;
   n = 0;
   for (int32_t k = 0; k < n_type; k++) {
     int32_t n_of_type = count_terms(stage, types[k]);
     for (int32_t i = 0; i < n_of_type; i++) {
-      NoliTerm* term = &stage->term[n];
+      NoliTerm* term = &stage->terms.term[n];
       term->type = types[k];
-      stage->on_vertices[n++] = term->type->on_vertices;
+      stage->terms.on_vertices[n++] = term->type->on_vertices;
       NOLI_TRY(stage_allocate(stage->context, term->type->size, &term->self));
       if (term->type->create != NULL) {
         NOLI_TRY(term->type->create(stage, term->self, i));
@@ -156,24 +156,24 @@ done:
 
 static void destroy_terms(NoliStage* stage) {
   NoliContext* context = stage->context;
-  for (int32_t i = 0; i < stage->n_term; i++) {
-    NoliTerm* term = &stage->term[i];
+  for (int32_t i = 0; i < stage->terms.n; i++) {
+    NoliTerm* term = &stage->terms.term[i];
     if (term->type != NULL && term->type->destroy != NULL && term->self != NULL) {
       term->type->destroy(context, term->self);
     }
     noli_free(context, term->self);
   }
-  noli_free(context, stage->term);
-  noli_free(context, stage->on_vertices);
+  noli_free(context, stage->terms.term);
+  noli_free(context, stage->terms.on_vertices);
 }
 
 static NoliStatus create_point(NoliStage* stage, NoliPoint* point) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = stage->context;
-  const NoliContactModel* model = stage->problem->contact;
+  const NoliContactModel* model = stage->problem->contact.model;
   NOLI_NEW_ZERO(context, point->x, 3 * (int64_t)stage->problem->n_vert);
-  NOLI_NEW_ZERO(context, point->term, stage->n_term);
-  NOLI_NEW_ZERO(context, point->energy, stage->n_term);
+  NOLI_NEW_ZERO(context, point->term, stage->terms.n);
+  NOLI_NEW_ZERO(context, point->energy, stage->terms.n);
   NOLI_TRY(stage_allocate(context, model->memory_size, &point->contact));
   if (model->init_memory != NULL) {
     model->init_memory(point->contact);
@@ -184,11 +184,11 @@ done:
 
 static void destroy_point(NoliStage* stage, NoliPoint* point) {
   NoliContext* context = stage->context;
-  const NoliContactModel* model = stage->problem->contact;
+  const NoliContactModel* model = stage->problem->contact.model;
   if (model->free_memory != NULL && point->contact != NULL) {
     model->free_memory(context, point->contact);
   }
-  for (int32_t i = 0; point->energy != NULL && i < stage->n_term; i++) {
+  for (int32_t i = 0; point->energy != NULL && i < stage->terms.n; i++) {
     noli_free(context, point->energy[i].value);
   }
   noli_candidates_free(context, &point->candidates);
@@ -225,21 +225,24 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   stage->context = context;
   stage->problem = problem;
   stage->n_threads = noli_context_threads(context);
-  noli_friction_set_init(&stage->friction_set);
+  noli_friction_set_init(&stage->friction.set);
+  stage->friction.basis_derivatives = problem->friction.basis_derivatives;
   NOLI_TRY(allocate_vectors(stage));
-  NOLI_TRY(noli_broad_phase_create(context, problem->surface, &stage->broad_phase));
+  NOLI_TRY(noli_broad_phase_create(context, problem->surface, &stage->contact.broad_phase));
   stage->here = &stage->point[0];
   stage->trial = &stage->point[1];
   NOLI_TRY(create_terms(stage));
-  NOLI_TRY(noli_system_create(context, &problem->followers, problem->n_vert, stage->n_term,
+  NOLI_TRY(noli_system_create(context, &problem->followers, problem->n_vert, stage->terms.n,
                               &stage->system));
   NOLI_TRY(create_point(stage, stage->here));
   NOLI_TRY(create_point(stage, stage->trial));
-  NOLI_TRY(create_memory(stage, problem->contact->size, problem->contact->create, &stage->contact));
-  NOLI_TRY(noli_directions_create(context, problem, &stage->directions));
-  NOLI_TRY(noli_friction_end_create(context, problem, &stage->friction_end));
-  NOLI_TRY(noli_balance_create(context, problem, &stage->balance));
-  NOLI_TRY(create_memory(stage, problem->method->size, problem->method->create, &stage->work));
+  NOLI_TRY(create_memory(stage, problem->contact.model->size, problem->contact.model->create,
+                         &stage->contact.data));
+  NOLI_TRY(noli_directions_create(context, problem, &stage->work.directions));
+  NOLI_TRY(noli_friction_end_create(context, problem, &stage->work.friction_end));
+  NOLI_TRY(noli_balance_create(context, problem, &stage->work.balance));
+  NOLI_TRY(create_memory(stage, problem->solver.method->size, problem->solver.method->create,
+                         &stage->work.method));
 done:
   if (status != NOLI_OK) {
     noli_stage_destroy(&stage);
@@ -256,30 +259,23 @@ void noli_stage_destroy(NoliStage** owner) {
   NoliContext* context = stage->context;
 
   // vectors
-  double* vectors[] = {stage->time.x_tilde,
-                       stage->time.x_hat,
-                       stage->load,
-                       stage->pressure,
-                       stage->pressure_origin,
-                       stage->step,
-                       stage->gradient,
-                       stage->trial_gradient,
-                       stage->rounding,
-                       stage->prescribed.start,
-                       stage->prescribed.target,
-                       stage->prescribed.multiplier,
-                       stage->last,
-                       stage->detour.start};
+  double* vectors[] = {stage->time.x_tilde,          stage->time.x_hat,
+                       stage->loads.force,           stage->loads.pressure,
+                       stage->loads.pressure_origin, stage->search.step,
+                       stage->search.gradient,       stage->search.trial_gradient,
+                       stage->search.rounding,       stage->prescribed.start,
+                       stage->prescribed.target,     stage->prescribed.springs.multiplier,
+                       stage->search.last,           stage->search.detour.start};
   for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
     noli_free(context, vectors[i]);
   }
-  for (int32_t k = 0; stage->curved != NULL && k < stage->problem->n_pressed_curved; k++) {
-    noli_free(context, stage->curved[k].value);
+  for (int32_t k = 0; stage->loads.curved != NULL && k < stage->problem->pressed.n_curved; k++) {
+    noli_free(context, stage->loads.curved[k].value);
   }
-  noli_free(context, stage->curved);
+  noli_free(context, stage->loads.curved);
 
   // points, terms, contact
-  noli_free(context, stage->unknown);
+  noli_free(context, stage->search.unknown);
   noli_system_destroy(&stage->system);
   noli_free(context, stage->prescribed.node);
   noli_free(context, stage->prescribed.axes);
@@ -288,26 +284,26 @@ void noli_stage_destroy(NoliStage** owner) {
   destroy_point(stage, &stage->point[0]);
   destroy_point(stage, &stage->point[1]);
   destroy_terms(stage);
-  destroy_memory(context, stage->problem->contact->destroy, stage->contact);
-  noli_broad_phase_destroy(&stage->broad_phase);
-  noli_friction_set_free(context, &stage->friction_set);
+  destroy_memory(context, stage->problem->contact.model->destroy, stage->contact.data);
+  noli_broad_phase_destroy(&stage->contact.broad_phase);
+  noli_friction_set_free(context, &stage->friction.set);
 
   // workspaces
-  noli_directions_destroy(&stage->directions);
-  noli_friction_end_destroy(&stage->friction_end);
-  noli_balance_destroy(&stage->balance);
-  destroy_memory(context, stage->problem->method->destroy, stage->work);
-  noli_newton_system_destroy(&stage->newton_system);
-  noli_array_free(context, &stage->own_sums);
-  noli_array_free(context, &stage->all_sums);
+  noli_directions_destroy(&stage->work.directions);
+  noli_friction_end_destroy(&stage->work.friction_end);
+  noli_balance_destroy(&stage->work.balance);
+  destroy_memory(context, stage->problem->solver.method->destroy, stage->work.method);
+  noli_newton_system_destroy(&stage->work.newton_system);
+  noli_array_free(context, &stage->terms.own_sums);
+  noli_array_free(context, &stage->terms.all_sums);
   noli_array_free(context, &stage->record.newton);
   noli_free(context, stage);
   *owner = NULL;
 }
 
 NoliStatus noli_stage_forget(NoliStage* stage, NoliLinLesson lesson) {
-  noli_directions_forget(stage->directions, lesson);
-  noli_newton_system_forget(stage->newton_system);
+  noli_directions_forget(stage->work.directions, lesson);
+  noli_newton_system_forget(stage->work.newton_system);
   return noli_system_forget(&stage->system);
 }
 
@@ -318,7 +314,7 @@ static NoliStatus hold_components(NoliStage* stage) {
   const NoliSurface* surface = stage->problem->surface;
   for (int32_t i = 0; i < prescribed->n; i++) {
     bool planar = surface->planar[surface->body[prescribed->node[i]]];
-    prescribed->held[i] = !prescribed->by_springs ? prescribed->axes[i] : planar ? 1 << 2 : 0;
+    prescribed->held[i] = !prescribed->springs.hold ? prescribed->axes[i] : planar ? 1 << 2 : 0;
   }
   return noli_assembler_hold(stage->system.assembler, prescribed->partial ? prescribed->n : 0,
                              prescribed->node, prescribed->held);
@@ -328,29 +324,29 @@ NoliStatus noli_stage_number_unknowns(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const NoliPrescribed* prescribed = &stage->prescribed;
-  memset(stage->unknown, 0, (size_t)problem->n_vert * sizeof *stage->unknown);
-  for (int32_t i = 0; i < problem->n_inertial; i++) {
-    int32_t node = problem->inertial[i];
-    stage->unknown[node] = noli_followers_find(&problem->followers, node) == NOLI_NULL_INDEX;
+  memset(stage->search.unknown, 0, (size_t)problem->n_vert * sizeof *stage->search.unknown);
+  for (int32_t i = 0; i < problem->inertia.n_vert; i++) {
+    int32_t node = problem->inertia.vert[i];
+    stage->search.unknown[node] = noli_followers_find(&problem->followers, node) == NOLI_NULL_INDEX;
   }
   for (int32_t i = 0; i < prescribed->n; i++) {
-    stage->unknown[prescribed->node[i]] =
-        prescribed->by_springs || prescribed->axes[i] != NOLI_ALL_AXES;
+    stage->search.unknown[prescribed->node[i]] =
+        prescribed->springs.hold || prescribed->axes[i] != NOLI_ALL_AXES;
   }
 
   // springs need not change the unknowns, but they always change the stencils
   noli_stage_list_terms(stage);
   noli_stage_list_contact_terms(stage);
-  NOLI_TRY(noli_system_number(&stage->system, stage->unknown, problem->owner,
-                              prescribed->by_springs ? prescribed->n : 0));
+  NOLI_TRY(noli_system_number(&stage->system, stage->search.unknown, problem->ranks.owner,
+                              prescribed->springs.hold ? prescribed->n : 0));
   NOLI_TRY(hold_components(stage));
 done:
   return status;
 }
 
 void noli_stage_set_damping(NoliStage* stage, const double* x) {
-  for (int32_t i = 0; i < stage->n_term; i++) {
-    const NoliTerm* term = &stage->term[i];
+  for (int32_t i = 0; i < stage->terms.n; i++) {
+    const NoliTerm* term = &stage->terms.term[i];
     if (term->type->set_stiffness != NULL) {
       term->type->set_stiffness(term->self, x, stage->n_threads);
     }
@@ -364,8 +360,8 @@ static bool is_divided(const NoliTerm* term) {
 NoliStatus noli_stage_damping_loss(const NoliStage* stage, const double* x0, double* loss) {
   NoliStatus status = NOLI_OK;
   *loss = 0.0;
-  for (int32_t i = 0; i < stage->n_term; i++) {
-    const NoliTerm* term = &stage->term[i];
+  for (int32_t i = 0; i < stage->terms.n; i++) {
+    const NoliTerm* term = &stage->terms.term[i];
     if (term->type->loss == NULL) {
       continue;
     }
@@ -394,8 +390,8 @@ static NoliStatus end_forces(const NoliStage* stage, bool divided, double* force
 
 NoliStatus noli_stage_add_damping_force(const NoliStage* stage, const double* v, double* force) {
   NoliStatus status = NOLI_OK;
-  for (int32_t i = 0; i < stage->n_term; i++) {
-    const NoliTerm* term = &stage->term[i];
+  for (int32_t i = 0; i < stage->terms.n; i++) {
+    const NoliTerm* term = &stage->terms.term[i];
     if (term->type->add_force == NULL) {
       continue;
     }
@@ -424,11 +420,11 @@ void noli_stage_act_on_nodes(const NoliStage* stage, double* force) {
 }
 
 NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliPoint* at, int32_t n_terms) {
-  return noli_system_prepare(&stage->system, at->term, stage->on_vertices, n_terms);
+  return noli_system_prepare(&stage->system, at->term, stage->terms.on_vertices, n_terms);
 }
 
 bool noli_stage_divides_contacts(const NoliStage* stage) {
-  return stage->problem->divides_contacts && stage->problem->contact->divides;
+  return stage->problem->ranks.divides_contacts && stage->problem->contact.model->divides;
 }
 
 NoliStatus noli_stage_unite(const NoliStage* stage, double* value, int64_t n) {
@@ -440,9 +436,10 @@ NoliStatus noli_stage_find_pairs(NoliStage* stage, const double* x_end, double r
   const NoliBodyPairs pairs = noli_problem_kept_apart(stage->problem);
   const double* x = stage->here->x;
   return noli_stage_divides_contacts(stage)
-             ? noli_broad_phase_find_own(stage->broad_phase, x, x_end, reach, &pairs,
-                                         stage->problem->home, candidates)
-             : noli_broad_phase_find(stage->broad_phase, x, x_end, reach, &pairs, candidates);
+             ? noli_broad_phase_find_own(stage->contact.broad_phase, x, x_end, reach, &pairs,
+                                         stage->problem->ranks.home, candidates)
+             : noli_broad_phase_find(stage->contact.broad_phase, x, x_end, reach, &pairs,
+                                     candidates);
 }
 
 NoliStatus noli_stage_find_contacts(NoliStage* stage) {
@@ -450,11 +447,11 @@ NoliStatus noli_stage_find_contacts(NoliStage* stage) {
   NoliWork before = noli_work(NOLI_WORK_CONTACTS);
   double start = noli_seconds();
   const NoliProblem* problem = stage->problem;
-  if (problem->contact->searches || problem->sheet_gap > 0.0) {
-    NOLI_TRY(noli_stage_find_pairs(stage, stage->here->x, problem->contact->reach(stage),
+  if (problem->contact.model->searches || problem->sheets.gap > 0.0) {
+    NOLI_TRY(noli_stage_find_pairs(stage, stage->here->x, problem->contact.model->reach(stage),
                                    &stage->here->candidates));
   }
-  NOLI_TRY(problem->contact->update(stage, stage->here));
+  NOLI_TRY(problem->contact.model->update(stage, stage->here));
   noli_stage_list_contact_terms(stage);
   stage->record.timing.contacts += noli_seconds() - start;
 done:
@@ -465,14 +462,16 @@ done:
 NoliStatus noli_stage_trial_contacts(NoliStage* stage) {
   double start = noli_seconds();
   NoliWork before = noli_work(NOLI_WORK_CONTACTS);
-  NoliStatus status = stage->problem->contact->update(stage, stage->trial);
+  NoliStatus status = stage->problem->contact.model->update(stage, stage->trial);
   noli_work(before);
   stage->record.timing.contacts += noli_seconds() - start;
   return status;
 }
 
 NoliStatus noli_stage_audit(NoliStage* stage, const double* x) {
-  NoliStatus status = stage->audit != NULL ? stage->audit(stage->audit_user, x) : NOLI_OK;
+  NoliStatus status = stage->observer.audit != NULL
+                          ? stage->observer.audit(stage->observer.audit_user, x)
+                          : NOLI_OK;
   if (status == NOLI_ERROR_AUDIT) {
     char message[sizeof stage->context->message];
     memcpy(message, stage->context->message, sizeof message);
@@ -486,26 +485,27 @@ NoliStatus noli_stage_accept(NoliStage* stage) {
   NoliPoint* before = stage->here;
   stage->here = stage->trial;
   stage->trial = before;
-  noli_friction_end_forget(stage->friction_end);
+  noli_friction_end_forget(stage->work.friction_end);
   noli_stage_list_terms(stage);
   noli_stage_list_contact_terms(stage);
-  return stage->problem->contact->has_targets ? NOLI_OK : noli_stage_audit(stage, stage->here->x);
+  return stage->problem->contact.model->has_targets ? NOLI_OK
+                                                    : noli_stage_audit(stage, stage->here->x);
 }
 
 void noli_stage_remember_last(NoliStage* stage) {
-  memcpy(stage->last, stage->trial->x, 3 * sizeof(double) * (size_t)stage->problem->n_vert);
-  stage->knows_last = true;
+  memcpy(stage->search.last, stage->trial->x, 3 * sizeof(double) * (size_t)stage->problem->n_vert);
+  stage->search.knows_last = true;
   noli_stage_list_terms(stage);
 }
 
 void noli_stage_forget_last(NoliStage* stage) {
-  stage->knows_last = false;
+  stage->search.knows_last = false;
   noli_stage_list_terms(stage);
 }
 
 NoliStatus noli_stage_keep_contacts(NoliStage* stage, double alpha, bool* joined) {
   NoliStatus status = NOLI_OK;
-  const NoliContactModel* contact = stage->problem->contact;
+  const NoliContactModel* contact = stage->problem->contact.model;
   *joined = false;
   if (contact->smooth == NULL) {
     return NOLI_OK;
@@ -521,24 +521,24 @@ done:
 
 int32_t noli_min_iterations(const NoliStage* stage, double speed) {
   const NoliProblem* problem = stage->problem;
-  if (problem->min_iterations > 0) {
-    return problem->min_iterations;
+  if (problem->solver.min_iterations > 0) {
+    return problem->solver.min_iterations;
   }
-  int64_t contacts = problem->contact->count_near(stage);
-  bool rubs = problem->rubs && (contacts > 0 || stage->friction_set.n_all > 0);
-  if (rubs && speed >= FRICTION_RESOLVED * problem->friction_speed) {
+  int64_t contacts = problem->contact.model->count_near(stage);
+  bool rubs = problem->friction.acts && (contacts > 0 || stage->friction.set.n_all > 0);
+  if (rubs && speed >= FRICTION_RESOLVED * problem->friction.speed) {
     return LEAST_WITH_FRICTION;
   }
   // a repeated solve starts at the solution with other normal forces
-  return rubs && stage->friction_iteration > 0 ? LEAST_AGAIN : LEAST;
+  return rubs && stage->friction.iteration > 0 ? LEAST_AGAIN : LEAST;
 }
 
 int64_t noli_stage_contact_count(const NoliStage* stage) {
-  return stage->problem->contact->count(stage);
+  return stage->problem->contact.model->count(stage);
 }
 
 double noli_stage_min_distance(const NoliStage* stage) {
-  return stage->problem->contact->min_distance(stage);
+  return stage->problem->contact.model->min_distance(stage);
 }
 
 // Adds contact forces on vertices divided by `scale`, those of all ranks.
@@ -546,7 +546,7 @@ static NoliStatus add_contact_forces(const NoliStage* stage, double scale, doubl
   NoliStatus status = NOLI_OK;
   bool divided = noli_stage_divides_contacts(stage);
   begin_forces(stage, divided, force);
-  NOLI_TRY(stage->problem->contact->forces(stage, scale, force));
+  NOLI_TRY(stage->problem->contact.model->forces(stage, scale, force));
   NOLI_TRY(end_forces(stage, divided, force));
 done:
   return status;
@@ -561,11 +561,11 @@ NoliStatus noli_stage_contact_forces(const NoliStage* stage, double* force) {
 NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs) {
   NoliStatus status = NOLI_OK;
   double scale = stage->time.h_e * stage->time.h_e;
-  const NoliContactModel* contact = stage->problem->contact;
+  const NoliContactModel* contact = stage->problem->contact.model;
   NOLI_TRY(contact->pair_forces(stage, scale, pairs));
-  NOLI_TRY(
-      noli_friction_pair_forces(&stage->friction, stage->context, stage->here->x, scale, pairs));
-  if (stage->problem->implicit_friction) {
+  NOLI_TRY(noli_friction_pair_forces(&stage->friction.law, stage->context, stage->here->x, scale,
+                                     pairs));
+  if (stage->problem->friction.implicit) {
     NOLI_TRY(contact->friction_pair_forces(stage, scale, pairs));
   }
   if (noli_stage_divides_contacts(stage)) {
@@ -576,45 +576,46 @@ done:
 }
 
 void noli_stage_drop_pressure(NoliStage* stage) {
-  if (stage->problem->pressed.n > 0) {
-    memset(stage->pressure, 0, (size_t)stage->problem->pressed.n * sizeof *stage->pressure);
+  if (stage->problem->pressed.flat.n > 0) {
+    memset(stage->loads.pressure, 0,
+           (size_t)stage->problem->pressed.flat.n * sizeof *stage->loads.pressure);
   }
-  for (int32_t k = 0; k < stage->problem->n_pressed_curved; k++) {
-    memset(stage->curved[k].value, 0, (size_t)curved_values(stage, k) * sizeof(double));
+  for (int32_t k = 0; k < stage->problem->pressed.n_curved; k++) {
+    memset(stage->loads.curved[k].value, 0, (size_t)curved_values(stage, k) * sizeof(double));
   }
 }
 
 NoliCurvedPressure noli_stage_curved_pressure(const NoliStage* stage, int32_t k) {
-  return (NoliCurvedPressure){.faces = stage->problem->pressed_curved[k],
-                              .value = stage->curved[k].value,
-                              .origin = stage->curved[k].origin,
+  return (NoliCurvedPressure){.faces = stage->problem->pressed.curved[k],
+                              .value = stage->loads.curved[k].value,
+                              .origin = stage->loads.curved[k].origin,
                               .scale = 1.0};
 }
 
 void noli_stage_drop_forces(NoliStage* stage) {
-  memset(stage->load, 0, (size_t)stage->problem->n_vert * 3 * sizeof *stage->load);
+  memset(stage->loads.force, 0, (size_t)stage->problem->n_vert * 3 * sizeof *stage->loads.force);
   noli_stage_drop_pressure(stage);
-  noli_friction_set_clear(&stage->friction_set);
+  noli_friction_set_clear(&stage->friction.set);
   noli_stage_list_terms(stage);
 }
 
 NoliStatus noli_stage_lag_friction(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  noli_friction_end_forget(stage->friction_end);
-  if (problem->implicit_friction && !stage->lags_all) {
-    noli_friction_set_clear(&stage->friction_set);
+  noli_friction_end_forget(stage->work.friction_end);
+  if (problem->friction.implicit && !stage->friction.lags_all) {
+    noli_friction_set_clear(&stage->friction.set);
     noli_stage_list_terms(stage);
     return NOLI_OK;
   }
   NoliWork before = noli_work(NOLI_WORK_FRICTION);
-  NoliStatus status = problem->contact->lag_friction(stage, &stage->friction_set);
+  NoliStatus status = problem->contact.model->lag_friction(stage, &stage->friction.set);
   noli_work(before);
   noli_stage_list_terms(stage);
   return status;
 }
 
 NoliStatus noli_stage_lag_all_friction(NoliStage* stage, bool lags_all) {
-  stage->lags_all = lags_all;
+  stage->friction.lags_all = lags_all;
   noli_stage_list_contact_terms(stage);
   return noli_stage_lag_friction(stage);
 }
@@ -624,9 +625,9 @@ NoliStatus noli_stage_friction_forces(const NoliStage* stage, double* force) {
   double scale = stage->time.h_e * stage->time.h_e;
   bool divided = noli_stage_divides_contacts(stage);
   begin_forces(stage, divided, force);
-  noli_friction_forces(&stage->friction, stage->here->x, scale, force);
-  if (stage->problem->implicit_friction) {
-    stage->problem->contact->friction_forces(stage, scale, force);
+  noli_friction_forces(&stage->friction.law, stage->here->x, scale, force);
+  if (stage->problem->friction.implicit) {
+    stage->problem->contact.model->friction_forces(stage, scale, force);
   }
   NOLI_TRY(end_forces(stage, divided, force));
   noli_stage_act_on_nodes(stage, force);
@@ -637,13 +638,13 @@ done:
 NoliStatus noli_stage_adapt_kappa(NoliStage* stage, const NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  if (problem->fixed_stiffness > 0.0 || problem->contact->adapt_stiffness == NULL) {
+  if (problem->contact.fixed_stiffness > 0.0 || problem->contact.model->adapt_stiffness == NULL) {
     return NOLI_OK;
   }
   bool blocked = stat->alpha_ccd < BLOCKED * stat->alpha_inversion;
   double kappa;
-  NOLI_TRY(problem->contact->adapt_stiffness(stage, blocked ? stat->alpha : 1.0, &kappa));
-  if (kappa != stage->kappa) {
+  NOLI_TRY(problem->contact.model->adapt_stiffness(stage, blocked ? stat->alpha : 1.0, &kappa));
+  if (kappa != stage->contact.kappa) {
     noli_stage_set_kappa(stage, kappa);
   }
 done:
@@ -652,18 +653,18 @@ done:
 
 void noli_stage_set_kappa(NoliStage* stage, double kappa) {
   // contact energies are proportional to kappa
-  double ratio = stage->kappa > 0.0 ? kappa / stage->kappa : 0.0;
-  for (int32_t i = 0; i < stage->n_term; i++) {
+  double ratio = stage->contact.kappa > 0.0 ? kappa / stage->contact.kappa : 0.0;
+  for (int32_t i = 0; i < stage->terms.n; i++) {
     if (noli_stage_has(stage, i, NOLI_ROLE_CONTACT)) {
       stage->here->energy[i].sum *= ratio;
     }
   }
-  stage->kappa = kappa;
+  stage->contact.kappa = kappa;
   noli_stage_list_contact_terms(stage);
 }
 
 NoliStatus noli_stage_stiffen(NoliStage* stage, bool* stiffer) {
-  const NoliContactModel* contact = stage->problem->contact;
+  const NoliContactModel* contact = stage->problem->contact.model;
   *stiffer = false;
   return contact->stiffen != NULL ? contact->stiffen(stage, stiffer) : NOLI_OK;
 }
@@ -671,36 +672,37 @@ NoliStatus noli_stage_stiffen(NoliStage* stage, bool* stiffer) {
 double noli_stage_step_speed(const NoliStage* stage) {
   double largest = 0.0;
   for (int64_t i = 0; i < stage->problem->n_vert; i++) {
-    double sqr = noli_norm_sqr3(noli_load3(stage->step + 3 * i));
+    double sqr = noli_norm_sqr3(noli_load3(stage->search.step + 3 * i));
     largest = !(sqr <= largest) ? sqr : largest;
     if (isnan(sqr)) {
       break;
     }
   }
-  return sqrt(largest) / stage->h;
+  return sqrt(largest) / stage->step.h;
 }
 
 double noli_stage_stiffness_over_mass(const NoliStage* stage) {
   // a power of two, so that bits do not depend on units
   int exponent;
-  (void)frexp(stage->time.h_e / stage->problem->static_time, &exponent);
+  (void)frexp(stage->time.h_e / stage->problem->inertia.static_time, &exponent);
   return exponent > 1 ? ldexp(1.0, 2 * (exponent - 1)) : 1.0;
 }
 
 NoliStatus noli_stage_initial_kappa(NoliStage* stage) {
-  const NoliContactModel* contact = stage->problem->contact;
+  const NoliContactModel* contact = stage->problem->contact.model;
   return contact->begin_stiffness != NULL ? contact->begin_stiffness(stage) : NOLI_OK;
 }
 
 NoliStatus noli_stage_kappa_from_forces(NoliStage* stage, const NoliStiffness* bounds) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  if (problem->fixed_stiffness > 0.0) {
-    noli_stage_set_kappa(stage, problem->fixed_stiffness * stage->time.h_e * stage->time.h_e);
+  if (problem->contact.fixed_stiffness > 0.0) {
+    noli_stage_set_kappa(stage,
+                         problem->contact.fixed_stiffness * stage->time.h_e * stage->time.h_e);
     return NOLI_OK;
   }
   // gradients of the barrier with kappa = 1 and of all other terms
-  double* barrier = stage->trial_gradient;
+  double* barrier = stage->search.trial_gradient;
   memset(barrier, 0, (size_t)problem->n_vert * 3 * sizeof *barrier);
   noli_stage_set_kappa(stage, 1.0);
   NOLI_TRY(add_contact_forces(stage, -1.0, barrier));
@@ -708,7 +710,7 @@ NoliStatus noli_stage_kappa_from_forces(NoliStage* stage, const NoliStiffness* b
   noli_system_mask(&stage->system, barrier);
   NOLI_TRY(noli_stage_gradient_without_contact(stage));
   noli_stage_set_kappa(stage, noli_stiffness_initial(bounds, problem->n_vert, barrier,
-                                                     stage->gradient, stage->system.dof));
+                                                     stage->search.gradient, stage->system.dof));
 done:
   return status;
 }
@@ -723,15 +725,15 @@ void noli_stage_begin_step(NoliStage* stage) {
                         .imbalance = {.body = NOLI_NULL_INDEX}};
   record->newton.data = newton;
   record->newton.capacity = capacity;
-  noli_directions_begin(stage->directions);
+  noli_directions_begin(stage->work.directions);
 }
 
 NoliStatus noli_stage_record(NoliStage* stage, const NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NOLI_PUSH(stage->context, &stage->record.newton, *stat);
   noli_step_limit_add(stage->record.limit, stat, stage->record.blocker, stage->record.blocking);
-  if (stage->watch != NULL) {
-    NOLI_TRY(stage->watch(stage->watch_user, stage));
+  if (stage->observer.watch != NULL) {
+    NOLI_TRY(stage->observer.watch(stage->observer.watch_user, stage));
   }
 done:
   return status;

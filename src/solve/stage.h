@@ -28,19 +28,11 @@
 #include "solve/term.h"
 
 // Prescribed nodes of this step: start, target and progress.
-typedef struct NoliPrescribed {
-  int32_t n;
-  int32_t* node;
-  uint8_t* axes;      // (n) bit k: component k is prescribed; all three at nodes without inertia
-  int32_t* set;       // (n) number of the motion that prescribes it; NOLI_NULL_INDEX: none
-  bool partial;       // some node has fewer than three prescribed components
-  uint8_t* held;      // (n) scratch: components that the assembler holds
-  double* start;      // (n x 3)
-  double* target;     // (n x 3), the start where a component is not prescribed
-  double* multiplier; // (n x 3) of the springs
-  double stiffness;   // of the springs, in units of inertia
-  double done;        // fraction of the motion done, in [0, 1]
-  double error;       // m, largest distance from a target
+// Springs that pull prescribed nodes to their targets: an augmented Lagrangian.
+typedef struct NoliPrescribedSprings {
+  bool hold;          // they hold the nodes, unknowns of the system; else the nodes are fixed
+  double* multiplier; // (n x 3)
+  double stiffness;   // in units of inertia
   double done_at_update;
   double done_before; // n_iterations Newton iterations ago
   int32_t n_iterations;
@@ -48,10 +40,24 @@ typedef struct NoliPrescribed {
   int32_t n_stalled; // consecutive updates without progress
   int32_t n_pulls;   // Newton iterations with springs
   int32_t n_settles; // and without, after the springs have stopped
-  int64_t n_held;  // consecutive time steps, up to the last one, in which the nodes had to be held
-  bool by_springs; // true: held by springs, unknowns of the system; false: fixed
-  bool stopped;    // fixed short of the targets, by contact
-  bool given_up;   // the targets are the positions where contact stopped the nodes
+} NoliPrescribedSprings;
+
+// Prescribed nodes of this step: start, target and progress.
+typedef struct NoliPrescribed {
+  int32_t n;
+  int32_t* node;
+  uint8_t* axes;  // (n) bit k: component k is prescribed; all three at nodes without inertia
+  int32_t* set;   // (n) number of the motion that prescribes it; NOLI_NULL_INDEX: none
+  bool partial;   // some node has fewer than three prescribed components
+  uint8_t* held;  // (n) scratch: components that the assembler holds
+  double* start;  // (n x 3)
+  double* target; // (n x 3), the start where a component is not prescribed
+  double done;    // fraction of the motion done, in [0, 1]
+  double error;   // m, largest distance from a target
+  NoliPrescribedSprings springs;
+  int64_t n_held; // consecutive time steps, up to the last one, in which the nodes had to be held
+  bool stopped;   // fixed short of the targets, by contact
+  bool given_up;  // the targets are the positions where contact stopped the nodes
   NoliStepBound blocker;        // what stopped them: a pair,
   NoliBlockingElement blocking; // or an element
 } NoliPrescribed;
@@ -123,23 +129,90 @@ typedef struct NoliCurvedLoad {
   double origin[3];
 } NoliCurvedLoad;
 
+// The step to which a stage belongs.
+typedef struct NoliStageStep {
+  int32_t index;    // of the stage within it
+  double h;         // s
+  double part;      // share of it that is solved, 1 if it is not divided
+  double tolerance; // eps_d, m/s
+} NoliStageStep;
+
+// Loads at the end of the stage.
+typedef struct NoliStageLoads {
+  double* force;           // (n_vert x 3) N: gravity and forces
+  double* pressure;        // (faces with a pressure) Pa, 0: none acts
+  double* pressure_origin; // (same x 3) m, fem/loads/pressure.h
+  NoliCurvedLoad* curved;  // (problem->pressed.n_curved) pressures on curved faces
+} NoliStageLoads;
+
+// The iteration: directions and gradients at the points.
+typedef struct NoliStageSearch {
+  double* step;           // (n_vert x 3) search direction, 0 at fixed nodes
+  double* gradient;       // (n_vert x 3)
+  double* trial_gradient; // (n_vert x 3) at the trial point; scratch between searches
+  double* rounding;       // (n_vert x 3) of the gradient, if computed: solve/rounding.h
+  double* last;           // (n_vert x 3) x before the last Newton step, if `knows_last`
+  bool knows_last;
+  bool* unknown; // (n_vert) scratch
+  NoliDetour detour;
+} NoliStageSearch;
+
+typedef struct NoliStageContact {
+  void* data; // of the contact model for all steps
+  NoliBroadPhase* broad_phase;
+  double kappa; // barrier stiffness of the scaled potential
+} NoliStageContact;
+
+typedef struct NoliStageFriction {
+  NoliFrictionSet set;
+  NoliFriction law;       // with the forces and bases of the set
+  int32_t iteration;      // friction iterations after the first
+  bool lags_all;          // implicit friction is disabled while a solver uses lagged friction
+  bool basis_derivatives; // in the Jacobian of implicit friction: as the problem says, or always
+                          // while derivatives are wanted
+} NoliStageFriction;
+
+// The terms of the potential: those before `first_contact` are the same at every point.
+typedef struct NoliStageTerms {
+  int32_t n;
+  int32_t first_contact;
+  NoliTerm* term;      // (n)
+  bool* on_vertices;   // (n) whether their stencils may contain followers
+  bool obstacles_vary; // derivatives by positions of obstacles are wanted
+
+  // on several ranks, energies that are summed together: for each term the number of its blocks
+  // that are the share of this rank, or -1; then their sums; and those of all ranks
+  NOLI_ARRAY(double) own_sums;
+  NOLI_ARRAY(double) all_sums;
+} NoliStageTerms;
+
+// Workspaces of solvers.
+typedef struct NoliStageWork {
+  NoliDirections* directions;
+  NoliFrictionEnd* friction_end;
+  NoliBalance* balance;
+  NoliNewtonSystem* newton_system; // of implicit Newton, created when first needed
+  void* method;                    // of the solver method, solve/method.h
+} NoliStageWork;
+
+// Called in every iteration; NULL: none.
+typedef struct NoliStageObserver {
+  NoliStageAudit* audit;
+  void* audit_user;
+  NoliStageWatchFn* watch;
+  void* watch_user;
+} NoliStageObserver;
+
 struct NoliStage {
   NoliContext* context;
   const NoliProblem* problem;
   int32_t n_threads;
+  NoliStageObserver observer;
 
   // the stage
-  int32_t index;              // of the stage within its step
-  double h;                   // of the step
-  double part;                // share of the step that is solved, 1 if it is not divided
-  double tolerance;           // eps_d of the step, m/s
-  NoliStageTime time;         // h_e, h_v, x_tilde, x_hat
-  double* load;               // (n_vert x 3) N: gravity and forces at the end of the stage
-  double* pressure;           // (faces with a pressure) Pa, 0: none acts
-  double* pressure_origin;    // (same x 3) m, fem/loads/pressure.h
-  NoliCurvedLoad* curved;     // (problem->n_pressed_curved) likewise on curved faces
-  double kappa;               // barrier stiffness of the scaled potential
-  int32_t friction_iteration; // friction iterations after the first
+  NoliStageStep step;
+  NoliStageTime time; // h_e, h_v, x_tilde, x_hat
+  NoliStageLoads loads;
   NoliPrescribed prescribed;
 
   // the unknown
@@ -147,64 +220,30 @@ struct NoliStage {
   NoliPoint* here;  // the current one; free of intersections between solves, and always with
                     // a barrier
   NoliPoint* trial; // the other
-  double* last;     // (n_vert x 3) x before the last Newton step, if `knows_last`
-  bool knows_last;
-  NoliDetour detour;
-  double* step;           // (n_vert x 3) search direction, 0 at fixed nodes
-  double* gradient;       // (n_vert x 3)
-  double* trial_gradient; // (n_vert x 3) at the trial point; scratch between searches
-  double* rounding;       // (n_vert x 3) of the gradient, if computed: solve/rounding.h
-  NoliSystem system;      // and its equations
-  bool* unknown;          // (n_vert) scratch
+  NoliStageSearch search;
+  NoliSystem system; // its equations
 
-  // contact
-  void* contact; // data of the contact model for all steps
-  NoliBroadPhase* broad_phase;
-  NoliFrictionSet friction_set;
+  NoliStageContact contact;
+  NoliStageFriction friction;
+  NoliStageTerms terms;
 
-  // terms: those before `first_contact` are the same at every point
-  int32_t n_term;
-  int32_t first_contact;
-  NoliTerm* term;    // (n_term)
-  bool* on_vertices; // (n_term) whether their stencils may contain followers
-  NoliFriction friction;
-  bool lags_all;       // implicit friction is disabled while a solver uses lagged friction
-  bool obstacles_vary; // derivatives by positions of obstacles are wanted
-
-  // on several ranks, energies that are summed together: for each term the number of its blocks
-  // that are the share of this rank, or -1; then their sums; and those of all ranks
-  NOLI_ARRAY(double) own_sums;
-  NOLI_ARRAY(double) all_sums;
-
-  // workspaces of solvers
-  NoliDirections* directions;
-  NoliFrictionEnd* friction_end;
-  NoliBalance* balance;
-  NoliImbalance imbalance;         // at the last test of this solve
-  bool balance_missed;             // it alone kept the last iteration from ending the solve
-  void* work;                      // of the solver method, solve/method.h
-  NoliNewtonSystem* newton_system; // of implicit Newton, created when first needed
-
-  // called in every iteration; NULL: none
-  NoliStageAudit* audit;
-  void* audit_user;
-
+  NoliStageWork work;
+  NoliImbalance imbalance; // at the last test of this solve
+  bool balance_missed;     // it alone kept the last iteration from ending the solve
   NoliStageRecord record;
-  NoliStageWatchFn* watch;
-  void* watch_user;
 };
 
 NOLI_WARN_UNUSED NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem,
                                               NoliStage** stage);
-void noli_stage_destroy(NoliStage** stage);
+void noli_stage_destroy(NoliStage** owner);
 
 // Makes the next step depend only on the state, not on matrices of previous steps, so that a
 // resumed run gives the same bits as an uninterrupted one. `lesson` of the linear solver is part of
 // the state.
 NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage, NoliLinLesson lesson);
 
-// The length of the longest vector of stage->step over h, m/s; NaN if there is one. [Li2020] takes
-// the largest component, which depends on the axes.
+// The length of the longest vector of stage->search.step over h, m/s; NaN if there is one. [Li2020]
+// takes the largest component, which depends on the axes.
 double noli_stage_step_speed(const NoliStage* stage);
 
 // Clears loads and friction of previous steps or failed attempts, until they are computed again.
@@ -242,14 +281,14 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_add_damping_force(const NoliStage* stage,
 
 // Whether stencils need the vertices of obstacles, too: springs move them, or derivatives do.
 static inline bool noli_stage_moves_obstacles(const NoliStage* stage) {
-  return stage->prescribed.by_springs || stage->obstacles_vary;
+  return stage->prescribed.springs.hold || stage->terms.obstacles_vary;
 }
 
 // The surface for contact with a barrier. Where springs move obstacles, these bend: flat parts do
 // not count (collide/flat.h).
 static inline NoliSurface noli_stage_surface(const NoliStage* stage) {
   NoliSurface surface = *stage->problem->surface;
-  if (stage->prescribed.by_springs) {
+  if (stage->prescribed.springs.hold) {
     surface.flat = NULL;
   }
   return surface;
@@ -333,7 +372,7 @@ void noli_stage_list_trial_terms(NoliStage* stage);
 
 // Whether a term has one of `roles`.
 static inline bool noli_stage_has(const NoliStage* stage, int32_t term, unsigned roles) {
-  return ((unsigned)stage->term[term].type->role & roles) != 0;
+  return ((unsigned)stage->terms.term[term].type->role & roles) != 0;
 }
 
 // Evaluates the energies at x of terms with one of `roles`.
@@ -362,13 +401,13 @@ double noli_stage_unresolved_energy(const NoliStage* stage);
 NOLI_WARN_UNUSED NoliStatus noli_stage_energy_change(NoliStage* stage, double* change,
                                                      double* magnitude);
 
-// Gradient at the trial point, with its contacts, into stage->trial_gradient.
+// Gradient at the trial point, with its contacts, into stage->search.trial_gradient.
 NOLI_WARN_UNUSED NoliStatus noli_stage_trial_gradient(NoliStage* stage);
 
 // Gradient and projected matrix at x, with its rank-one terms.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize(NoliStage* stage);
 
-// The gradient of all terms except contact and implicit friction at x, into stage->gradient.
+// The gradient of all terms except contact and implicit friction at x, into stage->search.gradient.
 NOLI_WARN_UNUSED NoliStatus noli_stage_gradient_without_contact(NoliStage* stage);
 
 // The projected matrix of all terms except friction and contact at x, without gradient.
@@ -378,11 +417,11 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_linearize_stiffness(NoliStage* stage);
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what);
 
 // Adds the forces at x, N, of terms with one of `roles` to `force` (n_vert x 3), term by term.
-// Overwrites stage->gradient.
+// Overwrites stage->search.gradient.
 NOLI_WARN_UNUSED NoliStatus noli_stage_add_forces(NoliStage* stage, unsigned roles, double* force);
 
 // Adds all forces at x, N, but those of the motions of prescribed nodes, to `force` (n_vert x 3):
-// the opposite of reactions at prescribed components. Overwrites stage->gradient.
+// the opposite of reactions at prescribed components. Overwrites stage->search.gradient.
 NOLI_WARN_UNUSED NoliStatus noli_stage_add_all_forces(NoliStage* stage, double* force);
 
 // Sums the magnitudes of the forces of elasticity at x, N, that stencils exert on their nodes, by

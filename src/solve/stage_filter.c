@@ -10,7 +10,7 @@
 static double largest_step(const NoliStage* stage) {
   double largest = 0.0;
   for (int32_t i = 0; i < stage->problem->surface->n_point; i++) {
-    const double* p = &stage->step[3 * (int64_t)stage->problem->surface->point[i]];
+    const double* p = &stage->search.step[3 * (int64_t)stage->problem->surface->point[i]];
     double length_sqr = p[0] * p[0] + p[1] * p[1] + p[2] * p[2];
     largest = length_sqr > largest ? length_sqr : largest;
   }
@@ -19,7 +19,7 @@ static double largest_step(const NoliStage* stage) {
 
 void noli_stage_set_trial(NoliStage* stage, double alpha) {
   for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
-    stage->trial->x[i] = stage->here->x[i] + alpha * stage->step[i];
+    stage->trial->x[i] = stage->here->x[i] + alpha * stage->search.step[i];
   }
   noli_stage_follow(stage, stage->trial->x);
 }
@@ -72,9 +72,9 @@ static NoliStatus filter_known(NoliStage* stage, const NoliCcdOptions* options, 
   const NoliBodyPairs pairs = noli_problem_kept_apart(problem);
   NoliStepBound bound, half_space_bound;
   noli_stage_set_trial(stage, 1.0);
-  noli_step_bound_half_spaces(problem->surface, problem->half_spaces, problem->n_half_spaces,
-                              &pairs, x, x_end, options->safety, stage->n_threads, *alpha,
-                              &half_space_bound);
+  noli_step_bound_half_spaces(problem->surface, problem->contact.half_spaces,
+                              problem->contact.n_half_spaces, &pairs, x, x_end, options->safety,
+                              stage->n_threads, *alpha, &half_space_bound);
   NOLI_TRY(
       bound_candidates(stage, &stage->here->candidates, options, half_space_bound.alpha, &bound));
   filter->blocker = bound.alpha < half_space_bound.alpha ? bound : half_space_bound;
@@ -92,7 +92,7 @@ static NoliStatus filter_others(NoliStage* stage, const NoliCcdOptions* options,
   // these pairs are farther apart than the reach: a step up to this bound needs no CCD for them.
   // Where the next iteration may go on, it is used if it keeps at least half of the step ([Li2020]
   // section 4.6)
-  double largest = largest_step(stage), reach = problem->contact->reach(stage);
+  double largest = largest_step(stage), reach = problem->contact.model->reach(stage);
   double cfl = largest > 0.0 ? 0.5 * reach / largest : (double)INFINITY;
   bool short_step = cfl >= (shorten ? 0.5 : 1.0) * *alpha;
   if (short_step && cfl < *alpha) {
@@ -123,13 +123,13 @@ static NoliStatus filter_step(NoliStage* stage, double safety, bool shorten,
   double start = noli_seconds();
   NoliCcdOptions options = noli_default_ccd_options();
   options.safety = safety;
-  options.method = problem->ccd;
-  noli_stage_follow_vectors(stage, stage->step);
+  options.method = problem->contact.ccd;
+  noli_stage_follow_vectors(stage, stage->search.step);
 
   // elements keep their orientation even if their law allows inversion
   double alpha;
-  NOLI_TRY(noli_problem_inversion_bound(problem, stage->context, stage->here->x, stage->step, 0.1,
-                                        false, &alpha, &stage->record.blocking));
+  NOLI_TRY(noli_problem_inversion_bound(problem, stage->context, stage->here->x, stage->search.step,
+                                        0.1, false, &alpha, &stage->record.blocking));
   filter->inversion = alpha;
   filter->shortened = false;
 
@@ -153,7 +153,7 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
 
 static void scale_step(NoliStage* stage, double factor) {
   for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
-    stage->step[i] *= factor;
+    stage->search.step[i] *= factor;
   }
 }
 

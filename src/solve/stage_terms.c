@@ -66,11 +66,11 @@ static NoliStatus begin_sums(NoliStage* stage) {
   if (noli_rank_count(stage->context) == 1) {
     return NOLI_OK;
   }
-  NOLI_TRY(noli_array_reserve(stage->context, &stage->own_sums, stage->n_term));
-  for (int32_t i = 0; i < stage->n_term; i++) {
-    stage->own_sums.data[i] = -1.0;
+  NOLI_TRY(noli_array_reserve(stage->context, &stage->terms.own_sums, stage->terms.n));
+  for (int32_t i = 0; i < stage->terms.n; i++) {
+    stage->terms.own_sums.data[i] = -1.0;
   }
-  stage->own_sums.count = stage->n_term;
+  stage->terms.own_sums.count = stage->terms.n;
 done:
   return status;
 }
@@ -89,28 +89,29 @@ static NoliStatus add_sum(NoliStage* stage, NoliPoint* at, int32_t index, NoliRa
   int64_t begin, end;
   noli_term_share(context, term, index, TERM_BLOCK, &begin, &end);
   int64_t n_block = (end - begin + TERM_BLOCK - 1) / TERM_BLOCK;
-  NOLI_TRY(noli_array_reserve(context, &stage->own_sums, stage->own_sums.count + n_block));
-  BlockSums job = {sum, user, begin, end, stage->own_sums.data + stage->own_sums.count};
+  NOLI_TRY(
+      noli_array_reserve(context, &stage->terms.own_sums, stage->terms.own_sums.count + n_block));
+  BlockSums job = {sum, user, begin, end, stage->terms.own_sums.data + stage->terms.own_sums.count};
   noli_parallel_for(stage->n_threads, n_block, 1, sum_blocks, &job);
-  stage->own_sums.data[index] = (double)n_block;
-  stage->own_sums.count += n_block;
+  stage->terms.own_sums.data[index] = (double)n_block;
+  stage->terms.own_sums.count += n_block;
 done:
   return status;
 }
 
 static NoliStatus end_sums(NoliStage* stage, NoliPoint* at) {
   NoliStatus status = NOLI_OK;
-  int32_t n_term = stage->n_term;
+  int32_t n_term = stage->terms.n;
   if (noli_rank_count(stage->context) == 1) {
     return NOLI_OK;
   }
-  NOLI_TRY(noli_ranks_gather(stage->context, sizeof(double), stage->own_sums.data,
-                             stage->own_sums.count, (void**)&stage->all_sums.data,
-                             &stage->all_sums.capacity, &stage->all_sums.count));
+  NOLI_TRY(noli_ranks_gather(stage->context, sizeof(double), stage->terms.own_sums.data,
+                             stage->terms.own_sums.count, (void**)&stage->terms.all_sums.data,
+                             &stage->terms.all_sums.capacity, &stage->terms.all_sums.count));
   for (int32_t i = 0; i < n_term; i++) {
-    at->energy[i].sum = stage->own_sums.data[i] >= 0.0 ? 0.0 : at->energy[i].sum;
+    at->energy[i].sum = stage->terms.own_sums.data[i] >= 0.0 ? 0.0 : at->energy[i].sum;
   }
-  const double* value = stage->all_sums.data;
+  const double* value = stage->terms.all_sums.data;
   for (int32_t r = 0; r < noli_rank_count(stage->context); r++) {
     const double* n_block = value;
     value += n_term;
@@ -142,7 +143,7 @@ NoliStatus noli_stage_role_energy(NoliStage* stage, unsigned roles) {
   NoliStatus status = NOLI_OK;
   NoliWork before = noli_work(NOLI_WORK_ENERGY);
   NOLI_TRY(begin_sums(stage));
-  for (int32_t i = 0; i < stage->n_term; i++) {
+  for (int32_t i = 0; i < stage->terms.n; i++) {
     if (noli_stage_has(stage, i, roles)) {
       NOLI_TRY(add_energy(stage, stage->here, i, NULL));
     }
@@ -157,7 +158,7 @@ NoliStatus noli_stage_sum_energy(NoliStage* stage, unsigned roles) {
   NoliStatus status = NOLI_OK;
   NoliPoint* here = stage->here;
   NOLI_TRY(begin_sums(stage));
-  for (int32_t i = 0; i < stage->n_term; i++) {
+  for (int32_t i = 0; i < stage->terms.n; i++) {
     if (noli_stage_has(stage, i, roles)) {
       NOLI_TRY(add_sum(stage, here, i, sum_values, here->energy[i].value));
     }
@@ -173,7 +174,7 @@ NoliStatus noli_stage_energy(NoliStage* stage) {
 
 NoliEnergySum noli_stage_energy_sum(const NoliStage* stage, unsigned roles) {
   NoliEnergySum sum = {0};
-  for (int32_t i = 0; i < stage->n_term; i++) {
+  for (int32_t i = 0; i < stage->terms.n; i++) {
     double energy = noli_stage_has(stage, i, roles) ? stage->here->energy[i].sum : 0.0;
     sum.energy += energy;
     sum.magnitude += fabs(energy);
@@ -184,11 +185,11 @@ NoliEnergySum noli_stage_energy_sum(const NoliStage* stage, unsigned roles) {
 double noli_stage_reference_energy(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   double energy = 0.0;
-  for (int32_t i = 0; stage->time.inertia && i < problem->n_inertial; i++) {
-    int64_t node = problem->inertial[i];
+  for (int32_t i = 0; stage->time.inertia && i < problem->inertia.n_vert; i++) {
+    int64_t node = problem->inertia.vert[i];
     NoliVec3 u =
         noli_sub3(noli_load3(stage->here->x + 3 * node), noli_load3(stage->time.x_hat + 3 * node));
-    energy += 0.5 * problem->mass[node] * noli_norm_sqr3(u);
+    energy += 0.5 * problem->inertia.mass[node] * noli_norm_sqr3(u);
   }
   return energy +
          noli_stage_energy_sum(stage, NOLI_ROLE_ELASTIC | NOLI_ROLE_VOLUME | NOLI_ROLE_FRICTION)
@@ -197,9 +198,9 @@ double noli_stage_reference_energy(const NoliStage* stage) {
 
 double noli_stage_unresolved_energy(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  double mass = 0.0, length = stage->tolerance * stage->h;
-  for (int32_t i = 0; stage->time.inertia && i < problem->n_inertial; i++) {
-    mass += problem->weight[problem->inertial[i]];
+  double mass = 0.0, length = stage->step.tolerance * stage->step.h;
+  for (int32_t i = 0; stage->time.inertia && i < problem->inertia.n_vert; i++) {
+    mass += problem->inertia.weight[problem->inertia.vert[i]];
   }
   return 0.5 * mass * length * length;
 }
@@ -207,7 +208,7 @@ double noli_stage_unresolved_energy(const NoliStage* stage) {
 // Whether term i has the same stencils at both points: where contacts differ, only the sums can be
 // compared.
 static bool compares_stencils(const NoliStage* stage, int32_t i) {
-  return i < stage->first_contact || stage->problem->contact->same_at_trial;
+  return i < stage->terms.first_contact || stage->problem->contact.model->same_at_trial;
 }
 
 NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* magnitude) {
@@ -217,12 +218,12 @@ NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* ma
   *change = 0.0;
   *magnitude = 0.0;
   NOLI_TRY(begin_sums(stage));
-  for (int32_t i = 0; i < stage->n_term; i++) {
+  for (int32_t i = 0; i < stage->terms.n; i++) {
     const double* base = compares_stencils(stage, i) ? stage->here->energy[i].value : NULL;
     NOLI_TRY(add_energy(stage, stage->trial, i, base));
   }
   NOLI_TRY(end_sums(stage, stage->trial));
-  for (int32_t i = 0; i < stage->n_term; i++) {
+  for (int32_t i = 0; i < stage->terms.n; i++) {
     const NoliTermEnergy* here = &stage->here->energy[i];
     NoliTermEnergy* trial = &stage->trial->energy[i];
     double difference = compares_stencils(stage, i) ? trial->sum : trial->sum - here->sum;
@@ -230,8 +231,8 @@ NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* ma
     *change += difference;
     *magnitude += fabs(here->sum);
   }
-  for (int32_t i = 0; i < stage->n_term; i++) {
-    const NoliTerm* term = &stage->term[i];
+  for (int32_t i = 0; i < stage->terms.n; i++) {
+    const NoliTerm* term = &stage->terms.term[i];
     *magnitude += term->type->magnitude != NULL ? term->type->magnitude(term->self) : 0.0;
   }
 done:
@@ -242,8 +243,8 @@ done:
 NoliStatus noli_stage_trial_gradient(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   noli_stage_list_trial_terms(stage);
-  NOLI_TRY(noli_stage_prepare_terms(stage, stage->trial, stage->n_term));
-  NOLI_TRY(noli_system_linearize(&stage->system, stage->trial->x, 0, stage->trial_gradient));
+  NOLI_TRY(noli_stage_prepare_terms(stage, stage->trial, stage->terms.n));
+  NOLI_TRY(noli_system_linearize(&stage->system, stage->trial->x, 0, stage->search.trial_gradient));
 done:
   return status;
 }
@@ -253,18 +254,18 @@ static NoliStatus linearize_rank_one(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliSystem* system = &stage->system;
   NoliLowRank* low_rank = &system->low_rank;
-  double* vector = stage->trial_gradient;
+  double* vector = stage->search.trial_gradient;
   int32_t n_rank = 0;
-  for (int32_t i = 0; i < stage->n_term; i++) {
-    const NoliTerm* term = &stage->term[i];
+  for (int32_t i = 0; i < stage->terms.n; i++) {
+    const NoliTerm* term = &stage->terms.term[i];
     n_rank += term->type->rank != NULL ? term->type->rank(term->self) : 0;
   }
   NOLI_TRY(noli_low_rank_resize(low_rank, stage->context, n_rank, system->n_dof));
 
   // s_k and g_k of each
   n_rank = 0;
-  for (int32_t i = 0; i < stage->n_term; i++) {
-    const NoliTerm* term = &stage->term[i];
+  for (int32_t i = 0; i < stage->terms.n; i++) {
+    const NoliTerm* term = &stage->terms.term[i];
     int32_t n = term->type->rank != NULL ? term->type->rank(term->self) : 0;
     for (int32_t r = 0; r < n; r++, n_rank++) {
       memset(vector, 0, 3 * sizeof *vector * (size_t)stage->problem->n_vert);
@@ -286,8 +287,8 @@ NoliStatus noli_stage_linearize(NoliStage* stage) {
 NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what) {
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
-  NOLI_TRY(noli_stage_prepare_terms(stage, stage->here, stage->n_term));
-  NOLI_TRY(noli_system_linearize(&stage->system, stage->here->x, what, stage->gradient));
+  NOLI_TRY(noli_stage_prepare_terms(stage, stage->here, stage->terms.n));
+  NOLI_TRY(noli_system_linearize(&stage->system, stage->here->x, what, stage->search.gradient));
   NOLI_TRY(linearize_rank_one(stage));
   stage->record.timing.assemble += noli_seconds() - start;
 done:
@@ -297,20 +298,20 @@ done:
 // Linearizes the terms that are the same at every point at x.
 static NoliStatus linearize_without_contact(NoliStage* stage, unsigned what, double* gradient) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_stage_prepare_terms(stage, stage->here, stage->first_contact));
+  NOLI_TRY(noli_stage_prepare_terms(stage, stage->here, stage->terms.first_contact));
   NOLI_TRY(noli_system_linearize(&stage->system, stage->here->x, what, gradient));
 done:
   return status;
 }
 
 NoliStatus noli_stage_gradient_without_contact(NoliStage* stage) {
-  return linearize_without_contact(stage, 0, stage->gradient);
+  return linearize_without_contact(stage, 0, stage->search.gradient);
 }
 
 NoliStatus noli_stage_linearize_stiffness(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliPoint* here = stage->here;
-  for (int32_t i = 0; i < stage->first_contact; i++) {
+  for (int32_t i = 0; i < stage->terms.first_contact; i++) {
     here->term[i].n_stencil =
         noli_stage_has(stage, i, NOLI_ROLE_FRICTION) ? 0 : here->term[i].n_stencil;
   }
@@ -354,7 +355,7 @@ NoliStatus noli_stage_internal_forces(const NoliStage* stage, double* by_body) {
   double *local = NULL, scale = stage->time.h_e * stage->time.h_e;
   bool divided = false;
   memset(by_body, 0, (size_t)n_body * sizeof *by_body);
-  for (int32_t t = 0; t < stage->n_term; t++) {
+  for (int32_t t = 0; t < stage->terms.n; t++) {
     const NoliEnergyTerm* term = &stage->here->term[t];
     if (!noli_stage_has(stage, t, NOLI_ROLE_ELASTIC)) {
       continue;
@@ -408,12 +409,12 @@ NoliStatus noli_stage_add_forces(NoliStage* stage, unsigned roles, double* force
   NoliStatus status = NOLI_OK;
   const NoliEnergyTerm* term = stage->here->term;
   int64_t n = 3 * (int64_t)stage->problem->n_vert;
-  double* gradient = stage->gradient;
+  double* gradient = stage->search.gradient;
 
   // terms of which other ranks have other stencils, in one sum
   bool divided = false;
   memset(gradient, 0, (size_t)n * sizeof *gradient);
-  for (int32_t i = 0; i < stage->n_term; i++) {
+  for (int32_t i = 0; i < stage->terms.n; i++) {
     if (term[i].divided && noli_stage_has(stage, i, roles)) {
       NOLI_TRY(add_gradient(stage, &term[i], gradient));
       divided = true;
@@ -425,7 +426,7 @@ NoliStatus noli_stage_add_forces(NoliStage* stage, unsigned roles, double* force
   }
 
   // one after the other of the others
-  for (int32_t i = 0; i < stage->n_term; i++) {
+  for (int32_t i = 0; i < stage->terms.n; i++) {
     if (!term[i].divided && noli_stage_has(stage, i, roles)) {
       memset(gradient, 0, (size_t)n * sizeof *gradient);
       NOLI_TRY(add_gradient(stage, &term[i], gradient));

@@ -1,9 +1,9 @@
 #include "solve/supports.h"
 
+#include "base/sort.h"
 #include "math/vec3.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void noli_supports_free(NoliContext* context, NoliSupports* supports) {
@@ -24,7 +24,7 @@ static int supports_compare(const void* a, const void* b) {
 }
 
 static bool moves_freely(const NoliProblem* problem, int32_t entity) {
-  return entity < problem->surface->n_body && !problem->still[entity];
+  return entity < problem->surface->n_body && !problem->contact.still[entity];
 }
 
 // Obstacles and half-spaces, of contact and friction.
@@ -54,14 +54,14 @@ static NoliStatus add_held(NoliStage* stage, NoliSupports* supports) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const NoliPrescribed* prescribed = &stage->prescribed;
-  double* force = stage->trial_gradient;
+  double* force = stage->search.trial_gradient;
   int64_t first = supports->now.count;
   memset(force, 0, 3 * sizeof *force * (size_t)problem->n_vert);
   NOLI_TRY(noli_stage_add_all_forces(stage, force));
   for (int32_t i = 0; i < prescribed->n; i++) {
     int64_t node = prescribed->node[i];
     int32_t body = problem->surface->body[node];
-    if (problem->still[body] || prescribed->set[i] == NOLI_NULL_INDEX) {
+    if (problem->contact.still[body] || prescribed->set[i] == NOLI_NULL_INDEX) {
       continue;
     }
     NoliSupport support = {.body = body, .by = -1 - prescribed->set[i]};
@@ -91,11 +91,11 @@ NoliStatus noli_supports_find(NoliStage* stage, NoliSupports* supports) {
   if (stage->prescribed.n > 0) {
     NOLI_TRY(add_held(stage, supports));
   }
-  qsort(supports->now.data, (size_t)supports->now.count, sizeof(NoliSupport), supports_compare);
+  noli_sort(supports->now.data, supports->now.count, sizeof(NoliSupport), supports_compare);
   for (int64_t i = 0; i < supports->now.count; i++) {
     NoliSupport* now = &supports->now.data[i];
-    const NoliSupport* old = bsearch(now, supports->before.data, (size_t)supports->before.count,
-                                     sizeof *now, supports_compare);
+    const NoliSupport* old = noli_find_sorted(now, supports->before.data, supports->before.count,
+                                              sizeof *now, supports_compare);
     now->change = old != NULL ? noli_norm3(noli_sub3(now->force, old->force)) : (double)INFINITY;
   }
 done:

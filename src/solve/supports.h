@@ -25,5 +25,5 @@ void noli_supports_free(NoliContext* context, NoliSupports* supports);
 // Forgets what was found.
 void noli_supports_clear(NoliSupports* supports);
 
-// Finds the supports at stage->here->x, in `now`. Overwrites stage->trial_gradient.
+// Finds the supports at stage->here->x, in `now`. Overwrites stage->search.trial_gradient.
 NOLI_WARN_UNUSED NoliStatus noli_supports_find(NoliStage* stage, NoliSupports* supports);

@@ -24,12 +24,12 @@ static NoliEnergyTerm list_inertia(const NoliStage* stage, void* self, const Nol
   (void)at;
   const NoliProblem* problem = stage->problem;
   NoliInertia* data = self;
-  *data = (NoliInertia){.n = problem->n_own_lumped,
-                        .node = problem->own_lumped,
-                        .mass = problem->mass,
+  *data = (NoliInertia){.n = problem->inertia.n_own_lumped,
+                        .node = problem->inertia.own_lumped,
+                        .mass = problem->inertia.mass,
                         .x_tilde = stage->time.x_tilde,
                         .scale = 1.0,
-                        .divided = problem->in_parts};
+                        .divided = problem->ranks.in_parts};
   return if_inertia(stage, noli_inertia_term(data));
 }
 
@@ -37,12 +37,12 @@ static NoliEnergyTerm list_drag(const NoliStage* stage, void* self, const NoliPo
   (void)at;
   const NoliProblem* problem = stage->problem;
   NoliInertia* data = self;
-  *data = (NoliInertia){.n = problem->n_drag,
-                        .node = problem->drag_node,
-                        .mass = problem->drag,
+  *data = (NoliInertia){.n = problem->inertia.n_drag,
+                        .node = problem->inertia.drag_vert,
+                        .mass = problem->inertia.drag,
                         .x_tilde = stage->time.x_hat,
                         .scale = velocity_scale(stage),
-                        .divided = problem->in_parts};
+                        .divided = problem->ranks.in_parts};
   return if_inertia(stage, noli_inertia_term(data));
 }
 
@@ -122,7 +122,7 @@ static NoliEnergyTerm list_elasticity(const NoliStage* stage, void* self, const 
   (void)at;
   NoliBlockEnergy* energy = &((BlockTerm*)self)->energy;
   energy->scale = energy_scale(stage);
-  energy->last = stage->knows_last ? stage->last : NULL;
+  energy->last = stage->search.knows_last ? stage->search.last : NULL;
   return noli_own_stencils_of(energy, noli_block_elasticity_term(energy));
 }
 
@@ -295,9 +295,9 @@ static double add_volume_rank_one(const void* self, int32_t region, const double
 static NoliEnergyTerm list_load(const NoliStage* stage, void* self, const NoliPoint* at) {
   (void)at;
   NoliLoad* data = self;
-  *data = (NoliLoad){.n = stage->problem->n_inertial,
-                     .node = stage->problem->inertial,
-                     .force = stage->load,
+  *data = (NoliLoad){.n = stage->problem->inertia.n_vert,
+                     .node = stage->problem->inertia.vert,
+                     .force = stage->loads.force,
                      .reference = stage->time.x_hat,
                      .scale = energy_scale(stage)};
   return noli_load_term(data);
@@ -311,9 +311,9 @@ typedef struct PressureTerm {
 static NoliEnergyTerm list_pressure(const NoliStage* stage, void* self, const NoliPoint* at) {
   (void)at;
   PressureTerm* term = self;
-  term->data = (NoliPressure){.faces = &stage->problem->pressed,
-                              .value = stage->pressure,
-                              .origin = stage->pressure_origin,
+  term->data = (NoliPressure){.faces = &stage->problem->pressed.flat,
+                              .value = stage->loads.pressure,
+                              .origin = stage->loads.pressure_origin,
                               .scale = energy_scale(stage),
                               .magnitude = &term->magnitude};
   return noli_pressure_term(&term->data);
@@ -326,7 +326,7 @@ typedef struct CurvedPressureTerm {
 } CurvedPressureTerm;
 
 static int32_t count_curved_pressures(const NoliProblem* problem) {
-  return problem->n_pressed_curved;
+  return problem->pressed.n_curved;
 }
 
 static NoliStatus create_curved_pressure(NoliStage* stage, void* self, int32_t index) {
@@ -357,19 +357,19 @@ static NoliEnergyTerm list_target_springs(const NoliStage* stage, void* self, co
   (void)at;
   const NoliPrescribed* prescribed = &stage->prescribed;
   NoliTargetSprings* data = self;
-  *data = (NoliTargetSprings){.n = prescribed->by_springs ? prescribed->n : 0,
+  *data = (NoliTargetSprings){.n = prescribed->springs.hold ? prescribed->n : 0,
                               .node = prescribed->node,
-                              .mass = stage->problem->mass,
-                              .stiffness = prescribed->stiffness,
+                              .mass = stage->problem->inertia.mass,
+                              .stiffness = prescribed->springs.stiffness,
                               .axes = prescribed->axes,
-                              .lambda = prescribed->multiplier,
+                              .lambda = prescribed->springs.multiplier,
                               .target = prescribed->target};
   return noli_target_springs_term(data);
 }
 
 static NoliEnergyTerm terms_list_friction(const NoliStage* stage, void* self, const NoliPoint* at) {
   (void)self, (void)at;
-  return noli_friction_term(&stage->friction);
+  return noli_friction_term(&stage->friction.law);
 }
 
 // Contact models list their own terms.

@@ -25,16 +25,16 @@ static void invert_diagonal(Solve* solve) {
   const NoliProblem* problem = solve->stage->problem;
   const NoliFollowers* followers = &problem->followers;
   memset(solve->inverse, 0, (size_t)solve->n * sizeof(double));
-  for (int32_t i = 0; i < problem->n_inertial; i++) {
-    int64_t node = problem->inertial[i];
+  for (int32_t i = 0; i < problem->inertia.n_vert; i++) {
+    int64_t node = problem->inertia.vert[i];
     for (int32_t k = 0; k < 3; k++) {
-      solve->inverse[3 * node + k] = problem->mass[node];
+      solve->inverse[3 * node + k] = problem->inertia.mass[node];
     }
   }
   for (int32_t f = 0; f < followers->n_tied; f++) {
     int64_t tied = followers->tied[f];
     for (int64_t e = followers->row[f]; e < followers->row[f + 1]; e++) {
-      double share = followers->weight[e] * followers->weight[e] * problem->mass[tied];
+      double share = followers->weight[e] * followers->weight[e] * problem->inertia.mass[tied];
       for (int32_t k = 0; k < 3; k++) {
         solve->inverse[3 * (int64_t)followers->node[e] + k] += share;
       }
@@ -61,10 +61,10 @@ static void tied_mass_multiply(const Solve* solve) {
   const NoliProblem* problem = stage->problem;
   noli_stage_follow_vectors(stage, solve->direction);
   memset(solve->product, 0, (size_t)solve->n * sizeof(double));
-  for (int32_t i = 0; i < problem->n_lumped; i++) {
-    int64_t node = problem->lumped[i];
+  for (int32_t i = 0; i < problem->inertia.n_lumped; i++) {
+    int64_t node = problem->inertia.lumped[i];
     for (int64_t j = 3 * node; j < 3 * node + 3; j++) {
-      solve->product[j] = problem->mass[node] * solve->direction[j];
+      solve->product[j] = problem->inertia.mass[node] * solve->direction[j];
     }
   }
   noli_problem_multiply_mass(problem, solve->direction, stage->n_threads, solve->product);
@@ -148,7 +148,7 @@ NoliStatus noli_tied_mass_share(const NoliStage* stage, double* force) {
   }
   NOLI_TRY(noli_tied_mass_divide(stage, axes, force));
   for (int64_t j = 0; j < 3 * (int64_t)problem->n_vert; j++) {
-    force[j] *= problem->mass[j / 3];
+    force[j] *= problem->inertia.mass[j / 3];
   }
 done:
   noli_free(stage->context, axes);

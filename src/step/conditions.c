@@ -24,7 +24,7 @@ bool noli_sim_force_acts(const NoliForce* force, double t_end) {
 static void add_consistent_load(NoliSim* sim, int32_t body, double* acceleration) {
   const NoliModel* model = sim->model;
   const NoliBlock* block = noli_problem_block(&model->problem, body);
-  double *load = sim->stage->load, *scratch = sim->stage->trial_gradient;
+  double *load = sim->stage->loads.force, *scratch = sim->stage->search.trial_gradient;
   block->type->multiply_mass(block, acceleration, sim->stage->n_threads, scratch);
   for (int64_t i = 3 * (int64_t)model->vert_first[body];
        i < 3 * (int64_t)model->vert_first[body + 1]; i++) {
@@ -50,12 +50,12 @@ void noli_sim_force_value(const NoliSim* sim, int32_t force, int32_t i, double t
 
 NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
   const NoliModel* model = sim->model;
-  double *load = sim->stage->load, *acceleration = sim->stage->gradient;
+  double *load = sim->stage->loads.force, *acceleration = sim->stage->search.gradient;
 
   // gravity
   for (int32_t i = 0; i < model->problem.n_vert; i++) {
     for (int32_t k = 0; k < 3; k++) {
-      load[3 * (int64_t)i + k] = model->problem.weight[i] * model->gravity[k];
+      load[3 * (int64_t)i + k] = model->problem.inertia.weight[i] * model->gravity[k];
     }
   }
 
@@ -81,7 +81,7 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
       if (!isfinite(value[0]) || !isfinite(value[1]) || !isfinite(value[2])) {
         return fail_not_finite(sim, "the force on", force->node[i], t);
       }
-      double mass = model->problem.mass[node];
+      double mass = model->problem.inertia.mass[node];
       double factor = consistent || on_faces                   ? 1.0
                       : force->kind == NOLI_FORCE_ACCELERATION ? mass
                       : force->kind == NOLI_FORCE_TOTAL        ? mass / force->total_mass
@@ -91,7 +91,7 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
       }
     }
     if (on_faces) {
-      noli_face_forces_collect(sim, force, acceleration, sim->stage->trial_gradient);
+      noli_face_forces_collect(sim, force, acceleration, sim->stage->search.trial_gradient);
     }
     if (consistent) {
       add_consistent_load(sim, force->def.body, acceleration);
@@ -123,8 +123,9 @@ static bool acts(NoliSim* sim, const NoliMotion* motion, double t0) {
   if (motion->end == NOLI_NULL_INDEX) {
     return true;
   }
-  sim->ended_next[motion->end] = sim->state.ended[motion->end] != 0 || is_beyond(sim, motion);
-  return sim->ended_next[motion->end] == 0;
+  sim->vectors.ended_next[motion->end] =
+      sim->state.ended[motion->end] != 0 || is_beyond(sim, motion);
+  return sim->vectors.ended_next[motion->end] == 0;
 }
 
 // Whether a motion acted in a step or part that started at t0.
@@ -141,8 +142,8 @@ bool noli_sim_motion_acted(const NoliSim* sim, int32_t motion) {
 bool noli_sim_conditions_change(NoliSim* sim) {
   const NoliModel* model = sim->model;
   double t0 = *sim->state.time, t1 = noli_sim_step_end(sim);
-  double t_before = sim->part > 0 ? t0 - noli_sim_step_length(sim)
-                                  : noli_sim_step_start(sim, *sim->state.step - 1);
+  double t_before = sim->attempt.part > 0 ? t0 - noli_sim_step_length(sim)
+                                          : noli_sim_step_start(sim, *sim->state.step - 1);
   for (int32_t f = 0; f < model->n_force; f++) {
     if (noli_sim_force_acts(&model->force[f], t0) != noli_sim_force_acts(&model->force[f], t1)) {
       return true;
@@ -193,8 +194,8 @@ static void apply_motion(NoliSim* sim, int32_t index, double t0, double t1, doub
     int64_t node = first + motion->node[i];
     for (int32_t k = 0; k < 3; k++) {
       if (!motion->def.free_axis[k]) {
-        sim->prescribed[node] |= (uint8_t)(1 << k);
-        sim->prescribed_by[node] = index;
+        sim->targets.axes[node] |= (uint8_t)(1 << k);
+        sim->targets.motion[node] = index;
         target[3 * node + k] = motion->x_t1[3 * i + k];
       }
     }
@@ -209,20 +210,20 @@ static NoliStatus list_prescribed(NoliSim* sim, double t1) {
   prescribed->partial = false;
   int32_t next = 0; // of the inertial nodes, which are in vertex order too
   for (int32_t i = 0; i < problem->n_vert; i++) {
-    const double* target = &sim->prescribed_target[3 * (int64_t)i];
-    bool inertial = next < problem->n_inertial && problem->inertial[next] == i;
+    const double* target = &sim->targets.x[3 * (int64_t)i];
+    bool inertial = next < problem->inertia.n_vert && problem->inertia.vert[next] == i;
     next += inertial ? 1 : 0;
-    if (sim->prescribed[i] == 0) {
+    if (sim->targets.axes[i] == 0) {
       continue;
     }
     if (!isfinite(target[0]) || !isfinite(target[1]) || !isfinite(target[2])) {
       return fail_not_finite(sim, "the prescribed motion of", i, t1);
     }
     // without inertia a free component would be undetermined: it is held
-    uint8_t axes = inertial ? sim->prescribed[i] : NOLI_ALL_AXES;
+    uint8_t axes = inertial ? sim->targets.axes[i] : NOLI_ALL_AXES;
     prescribed->node[prescribed->n] = i;
     prescribed->axes[prescribed->n] = axes;
-    prescribed->set[prescribed->n] = sim->prescribed_by[i];
+    prescribed->set[prescribed->n] = sim->targets.motion[i];
     prescribed->partial = prescribed->partial || axes != NOLI_ALL_AXES;
     memcpy(&prescribed->start[3 * (int64_t)prescribed->n], &sim->stage->here->x[3 * (int64_t)i],
            3 * sizeof(double));
@@ -238,9 +239,9 @@ static void hold_planes(NoliSim* sim) {
   for (int32_t b = 0; b < model->n_body; b++) {
     for (int64_t i = model->vert_first[b];
          model->problem.surface->planar[b] && i < model->vert_first[b + 1]; i++) {
-      sim->prescribed[i] |= 1 << 2;
-      sim->prescribed_target[3 * i + 2] = model->problem.X[3 * i + 2];
-      sim->prescribed_middle[3 * i + 2] = model->problem.X[3 * i + 2];
+      sim->targets.axes[i] |= 1 << 2;
+      sim->targets.x[3 * i + 2] = model->problem.X[3 * i + 2];
+      sim->targets.middle[3 * i + 2] = model->problem.X[3 * i + 2];
     }
   }
 }
@@ -318,9 +319,9 @@ static void hold_angles(NoliSim* sim, double t0, double t1, double* target) {
     for (int32_t s = 0; block != NULL && s < block->n_angle; s++) {
       const int32_t* node = block->node + 2 * (int64_t)s;
       int64_t angle = block->first_angle + s;
-      bool given = (sim->prescribed[angle] & 1) != 0;
-      bool clamped = !given && sim->prescribed[node[0]] == NOLI_ALL_AXES &&
-                     sim->prescribed[node[1]] == NOLI_ALL_AXES;
+      bool given = (sim->targets.axes[angle] & 1) != 0;
+      bool clamped = !given && sim->targets.axes[node[0]] == NOLI_ALL_AXES &&
+                     sim->targets.axes[node[1]] == NOLI_ALL_AXES;
       double turn = 0.0;
       for (int32_t m = 0; clamped && m < model->n_motion; m++) {
         const NoliMotion* motion = &model->motion[m];
@@ -341,25 +342,26 @@ static void mark_angles(NoliSim* sim) {
     const NoliBlock* block = &problem->block[k];
     for (int32_t s = 0; s < block->n_angle; s++) {
       const int32_t* node = block->node + 2 * (int64_t)s;
-      bool clamped =
-          sim->prescribed[node[0]] == NOLI_ALL_AXES && sim->prescribed[node[1]] == NOLI_ALL_AXES;
-      sim->prescribed[block->first_angle + s] |= (uint8_t)(clamped ? NOLI_ALL_AXES : 6);
+      bool clamped = sim->targets.axes[node[0]] == NOLI_ALL_AXES &&
+                     sim->targets.axes[node[1]] == NOLI_ALL_AXES;
+      sim->targets.axes[block->first_angle + s] |= (uint8_t)(clamped ? NOLI_ALL_AXES : 6);
     }
   }
 }
 
 NoliStatus noli_sim_collect_prescribed(NoliSim* sim, double t0, double t1) {
   const NoliModel* model = sim->model;
-  memcpy(sim->ended_next, sim->state.ended, (size_t)model->n_ends * sizeof *sim->ended_next);
-  memset(sim->prescribed, 0, (size_t)model->problem.n_vert);
+  memcpy(sim->vectors.ended_next, sim->state.ended,
+         (size_t)model->n_ends * sizeof *sim->vectors.ended_next);
+  memset(sim->targets.axes, 0, (size_t)model->problem.n_vert);
   for (int32_t i = 0; i < model->problem.n_vert; i++) {
-    sim->prescribed_by[i] = NOLI_NULL_INDEX;
+    sim->targets.motion[i] = NOLI_NULL_INDEX;
   }
-  memcpy(sim->prescribed_target, sim->state.x, noli_sim_vector_bytes(sim));
-  memcpy(sim->prescribed_middle, sim->state.x, noli_sim_vector_bytes(sim));
+  memcpy(sim->targets.x, sim->state.x, noli_sim_vector_bytes(sim));
+  memcpy(sim->targets.middle, sim->state.x, noli_sim_vector_bytes(sim));
   for (int32_t b = 0; b < model->n_body; b++) {
     if (model->obstacle[b]) {
-      memset(&sim->prescribed[model->vert_first[b]], NOLI_ALL_AXES,
+      memset(&sim->targets.axes[model->vert_first[b]], NOLI_ALL_AXES,
              (size_t)(model->vert_first[b + 1] - model->vert_first[b]));
     }
   }
@@ -367,16 +369,16 @@ NoliStatus noli_sim_collect_prescribed(NoliSim* sim, double t0, double t1) {
     if (!acts(sim, &model->motion[m], t0)) {
       continue;
     }
-    if (sim->rule->order == 2) {
-      apply_motion(sim, m, t0, 0.5 * (t0 + t1), sim->prescribed_middle);
+    if (sim->attempt.rule->order == 2) {
+      apply_motion(sim, m, t0, 0.5 * (t0 + t1), sim->targets.middle);
     }
-    apply_motion(sim, m, t0, t1, sim->prescribed_target);
+    apply_motion(sim, m, t0, t1, sim->targets.x);
   }
   hold_planes(sim);
-  if (sim->rule->order == 2) {
-    hold_angles(sim, t0, 0.5 * (t0 + t1), sim->prescribed_middle);
+  if (sim->attempt.rule->order == 2) {
+    hold_angles(sim, t0, 0.5 * (t0 + t1), sim->targets.middle);
   }
-  hold_angles(sim, t0, t1, sim->prescribed_target);
+  hold_angles(sim, t0, t1, sim->targets.x);
   mark_angles(sim);
   return list_prescribed(sim, t1);
 }

@@ -20,7 +20,7 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_collect_prescribed(NoliSim* sim, double t0,
 
 // Where a motion takes its vertices from x_t0 at t0 by t1, in its x_t1. One that is set from
 // outside takes this share of the way to its targets, all of it by the end of the step.
-void noli_sim_aim(const NoliSim* sim, int32_t motion, int64_t step, double t0, double t1);
+void noli_sim_aim(const NoliSim* sim, int32_t index, int64_t step, double t0, double t1);
 double noli_sim_share_of_step(const NoliSim* sim, int64_t step, double t0, double t1);
 
 // Whether a motion acted in the last step.

@@ -44,7 +44,7 @@ static void set_primitive(const NoliSim* sim, NoliDiagnosis* found, int32_t side
 static void place_at_plane(const NoliSim* sim, int32_t vertex, int32_t plane,
                            NoliDiagnosis* found) {
   const NoliModel* model = sim->model;
-  const NoliHalfSpace* half_space = &model->problem.half_spaces[plane];
+  const NoliHalfSpace* half_space = &model->problem.contact.half_spaces[plane];
   const double* x = sim->state.x + 3 * (int64_t)vertex;
   double d = noli_half_space_distance(half_space, x);
   set_primitive(sim, found, 0, &vertex, 1);
@@ -131,7 +131,7 @@ static void add_limit(NoliSim* sim, NoliDiagnosisKind kind, NoliFilter filter) {
   } else if (filter == NOLI_FILTER_INVERSION) {
     place_at_element(sim, limit->element, &found);
   }
-  sim->diagnosis[sim->n_diagnosis++] = found;
+  sim->outcome.diagnosis[sim->outcome.n_diagnosis++] = found;
 }
 
 static void add_motion(NoliSim* sim) {
@@ -145,21 +145,21 @@ static void add_motion(NoliSim* sim) {
   if (found.entity[0] == NOLI_NULL_INDEX) {
     place_at_element(sim, prescribed->blocking, &found);
   }
-  sim->diagnosis[sim->n_diagnosis++] = found;
+  sim->outcome.diagnosis[sim->outcome.n_diagnosis++] = found;
 }
 
 static NoliStatus add_closest(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
-  double distance = sim->report.min_distance;
-  if (!model->problem.contact->keeps_apart || !(distance > 0.0) || !isfinite(distance)) {
+  double distance = sim->outcome.report.min_distance;
+  if (!model->problem.contact.model->keeps_apart || !(distance > 0.0) || !isfinite(distance)) {
     return NOLI_OK;
   }
   NoliGap gap = {.distance = (1.0 + ROUNDING) * distance};
   // its trees are there, and what it finds does not depend on them
-  NOLI_TRY(noli_clearance_closest(model, sim->stage->broad_phase, sim->state.x, &gap));
+  NOLI_TRY(noli_clearance_closest(model, sim->stage->contact.broad_phase, sim->state.x, &gap));
   if (gap.entity[0] != NOLI_NULL_INDEX) {
-    NoliDiagnosis* found = &sim->diagnosis[sim->n_diagnosis++];
+    NoliDiagnosis* found = &sim->outcome.diagnosis[sim->outcome.n_diagnosis++];
     *found = without_place(NOLI_DIAGNOSIS_CLOSEST);
     if (gap.n_vert[1] == 0) {
       place_at_plane(sim, gap.vertex[0][0], gap.entity[1] - model->n_body, found);
@@ -174,8 +174,8 @@ done:
 NoliStatus noli_sim_diagnosis(NoliSim* sim, const NoliDiagnosis** diagnosis, int32_t* n) {
   NOLI_REQUIRE_READABLE(sim, sim != NULL && diagnosis != NULL && n != NULL);
   NoliStatus status = NOLI_OK;
-  sim->n_diagnosis = 0;
-  if (sim->failed || noli_sim_last_report(sim) != NULL) {
+  sim->outcome.n_diagnosis = 0;
+  if (sim->outcome.failed || noli_sim_last_report(sim) != NULL) {
     add_limit(sim, NOLI_DIAGNOSIS_CONTACT, NOLI_FILTER_CCD);
     add_limit(sim, NOLI_DIAGNOSIS_INVERSION, NOLI_FILTER_INVERSION);
     add_limit(sim, NOLI_DIAGNOSIS_LINE_SEARCH, NOLI_FILTER_LINE_SEARCH);
@@ -185,7 +185,7 @@ NoliStatus noli_sim_diagnosis(NoliSim* sim, const NoliDiagnosis** diagnosis, int
     NOLI_TRY(add_closest(sim));
   }
 done:
-  *diagnosis = sim->diagnosis;
-  *n = sim->n_diagnosis;
+  *diagnosis = sim->outcome.diagnosis;
+  *n = sim->outcome.n_diagnosis;
   return status;
 }

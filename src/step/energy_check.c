@@ -20,10 +20,10 @@
 static double unresolved_energy(const NoliSim* sim) {
   const NoliProblem* problem = &sim->model->problem;
   double mass = 0.0;
-  for (int32_t i = 0; i < problem->n_inertial; i++) {
-    mass += problem->weight[problem->inertial[i]];
+  for (int32_t i = 0; i < problem->inertia.n_vert; i++) {
+    mass += problem->inertia.weight[problem->inertia.vert[i]];
   }
-  return 0.5 * mass * sim->stage->tolerance * sim->stage->tolerance;
+  return 0.5 * mass * sim->stage->step.tolerance * sim->stage->step.tolerance;
 }
 
 // Deformation energy at the current point of the stage, J, and the sum of its magnitudes: that of a
@@ -50,18 +50,19 @@ static double work_of_loads(const NoliSim* sim) {
   const NoliProblem* problem = &sim->model->problem;
   const NoliStage* stage = sim->stage;
   double work = 0.0;
-  for (int32_t i = 0; i < problem->n_inertial; i++) {
-    int64_t node = problem->inertial[i];
+  for (int32_t i = 0; i < problem->inertia.n_vert; i++) {
+    int64_t node = problem->inertia.vert[i];
     NoliVec3 dx =
         noli_sub3(noli_load3(stage->here->x + 3 * node), noli_load3(sim->state.x + 3 * node));
-    work += noli_dot3(noli_load3(stage->load + 3 * node), dx);
+    work += noli_dot3(noli_load3(stage->loads.force + 3 * node), dx);
   }
   // pressures have a potential
-  NoliPressure pressure = {
-      .faces = &problem->pressed, .value = stage->pressure, .origin = stage->pressure_origin};
+  NoliPressure pressure = {.faces = &problem->pressed.flat,
+                           .value = stage->loads.pressure,
+                           .origin = stage->loads.pressure_origin};
   work -= noli_pressure_energy(&pressure, stage->here->x) -
           noli_pressure_energy(&pressure, sim->state.x);
-  for (int32_t k = 0; k < problem->n_pressed_curved; k++) {
+  for (int32_t k = 0; k < problem->pressed.n_curved; k++) {
     NoliCurvedPressure curved = noli_stage_curved_pressure(stage, k);
     work -= noli_curved_pressure_energy(&curved, stage->here->x) -
             noli_curved_pressure_energy(&curved, sim->state.x);
@@ -75,7 +76,7 @@ static NoliStatus work_of_motion(NoliSim* sim, double* work) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   const NoliPrescribed* prescribed = &stage->prescribed;
-  double* force = stage->trial_gradient;
+  double* force = stage->search.trial_gradient;
   *work = 0.0;
   memset(force, 0, noli_sim_vector_bytes(sim));
   NOLI_TRY(noli_stage_contact_forces(stage, force));
@@ -116,28 +117,28 @@ static NoliStatus contact_energy(NoliSim* sim, double* energy) {
 bool noli_sim_stands(const NoliSim* sim) {
   const NoliStage* stage = sim->stage;
   // volume laws may change with time, histories have moved
-  return sim->end.stage == stage && stage->problem->volumes.n_region == 0 &&
+  return sim->energy.end.stage == stage && stage->problem->volumes.n_region == 0 &&
          !noli_problem_has_histories(stage->problem) &&
          memcmp(stage->here->x, sim->state.x, noli_sim_vector_bytes(sim)) == 0;
 }
 
 NoliStatus noli_sim_begin_energy_check(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
-  NoliEnergyCheck* start = &sim->start;
+  NoliEnergyCheck* start = &sim->energy.start;
   if (!sim->stage->time.inertia) {
     return NOLI_OK;
   }
   // prescribed nodes as the integrator starts them
-  double kinetic =
-      noli_problem_kinetic_energy(&sim->model->problem, sim->v_start, sim->stage->n_threads);
-  start->kappa = sim->stage->kappa;
-  if (sim->stands && sim->end.h_e == sim->stage->time.h_e) {
-    start->energy = sim->end.energy;
-    start->magnitude = sim->end.magnitude;
+  double kinetic = noli_problem_kinetic_energy(&sim->model->problem, sim->vectors.v_start,
+                                               sim->stage->n_threads);
+  start->kappa = sim->stage->contact.kappa;
+  if (sim->energy.stands && sim->energy.end.h_e == sim->stage->time.h_e) {
+    start->energy = sim->energy.end.energy;
+    start->magnitude = sim->energy.end.magnitude;
   } else {
     NOLI_TRY(deformation_energy(sim, false, &start->energy, &start->magnitude));
   }
-  sim->end.stage = NULL;
+  sim->energy.end.stage = NULL;
   NOLI_TRY(contact_energy(sim, &start->contact));
   start->energy += kinetic;
   start->magnitude += kinetic;
@@ -150,8 +151,9 @@ done:
 static double margin_of(const NoliSim* sim) {
   const NoliPrescribed* prescribed = &sim->stage->prescribed;
   bool loose =
-      noli_integrator_needs_before(sim->rule) || noli_stage_constraints(sim->stage) != NULL;
-  return noli_integrator_needs_force(sim->rule) || (loose && !noli_prescribed_moves(prescribed))
+      noli_integrator_needs_before(sim->attempt.rule) || noli_stage_constraints(sim->stage) != NULL;
+  return noli_integrator_needs_force(sim->attempt.rule) ||
+                 (loose && !noli_prescribed_moves(prescribed))
              ? SMALL_MARGIN
              : MARGIN;
 }
@@ -162,7 +164,7 @@ NoliStatus noli_sim_may_begin_with_barrier(NoliSim* sim, bool* may) {
   if (sim->stage->time.inertia) {
     double stored;
     NOLI_TRY(barrier_energy(sim->stage, &stored));
-    *may = stored <= unresolved_energy(sim) + margin_of(sim) * sim->start.magnitude;
+    *may = stored <= unresolved_energy(sim) + margin_of(sim) * sim->energy.start.magnitude;
   }
 done:
   return status;
@@ -171,33 +173,34 @@ done:
 NoliStatus noli_sim_check_energy(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
-  NoliEnergyCheck* start = &sim->start;
+  NoliEnergyCheck* start = &sim->energy.start;
   start->gain = 0.0;
   if (!stage->time.inertia) {
     return NOLI_OK;
   }
   double end, motion = 0.0, loads = work_of_loads(sim);
-  NOLI_TRY(deformation_energy(sim, stage->problem->method->knows_energy, &sim->end.energy,
-                              &sim->end.magnitude));
-  sim->end.h_e = stage->time.h_e;
-  sim->end.stage = stage;
-  end = sim->end.energy;
-  end += noli_problem_kinetic_energy(&sim->model->problem, sim->v_next, sim->stage->n_threads);
+  NOLI_TRY(deformation_energy(sim, stage->problem->solver.method->knows_energy,
+                              &sim->energy.end.energy, &sim->energy.end.magnitude));
+  sim->energy.end.h_e = stage->time.h_e;
+  sim->energy.end.stage = stage;
+  end = sim->energy.end.energy;
+  end +=
+      noli_problem_kinetic_energy(&sim->model->problem, sim->vectors.v_next, sim->stage->n_threads);
   // a barrier that has become stiffer stores more
-  double stiffer = start->kappa > 0.0 ? fmax(stage->kappa / start->kappa, 1.0) : 1.0;
+  double stiffer = start->kappa > 0.0 ? fmax(stage->contact.kappa / start->kappa, 1.0) : 1.0;
   double margin = margin_of(sim);
   double began = start->energy + stiffer * start->contact;
   double allowed =
       unresolved_energy(sim) + margin * (start->magnitude + stiffer * start->contact + fabs(loads));
-  start->gain = fmax(sim->gained + end - began - loads, 0.0);
-  bool matters = start->gain > (sim->n_parts > 1 ? 0.0 : allowed);
+  start->gain = fmax(sim->energy.gained + end - began - loads, 0.0);
+  bool matters = start->gain > (sim->attempt.n_parts > 1 ? 0.0 : allowed);
   if (matters && stage->prescribed.n > 0) {
     NOLI_TRY(work_of_motion(sim, &motion));
     start->gain = fmax(start->gain - fmax(motion, 0.0), 0.0);
     allowed += margin * fabs(motion);
   }
-  sim->gains = start->gain > allowed;
-  NOLI_CHECK(sim->context, !sim->gains, NOLI_NOT_CONVERGED,
+  sim->attempt.gains = start->gain > allowed;
+  NOLI_CHECK(sim->context, !sim->attempt.gains, NOLI_NOT_CONVERGED,
              "the step would end with %.3g J of motion and deformation: it began with %.3g J and "
              "received %.3g J",
              end, began, loads + motion);

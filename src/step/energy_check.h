@@ -17,6 +17,6 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_begin_energy_check(NoliSim* sim);
 // have yet it might release.
 NOLI_WARN_UNUSED NoliStatus noli_sim_may_begin_with_barrier(NoliSim* sim, bool* may);
 
-// After the last stage: NOLI_NOT_CONVERGED, and sim->gains, if the step has gained energy.
-// Overwrites stage->gradient and stage->trial_gradient. Load steps are not checked.
+// After the last stage: NOLI_NOT_CONVERGED, and sim->attempt.gains, if the step has gained energy.
+// Overwrites stage->search.gradient and stage->search.trial_gradient. Load steps are not checked.
 NOLI_WARN_UNUSED NoliStatus noli_sim_check_energy(NoliSim* sim);

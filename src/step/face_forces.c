@@ -24,15 +24,15 @@ static void set_pressure(const NoliSim* sim, const NoliForce* force, const doubl
     for (int32_t k = 0; k < size; k++) {
       sum += value[3 * (int64_t)tri[k]];
     }
-    stage->pressure[force->pressed_first + i] = sum / size;
-    noli_store3(&stage->pressure_origin[3 * (force->pressed_first + i)], origin);
+    stage->loads.pressure[force->pressed_first + i] = sum / size;
+    noli_store3(&stage->loads.pressure_origin[3 * (force->pressed_first + i)], origin);
   }
 }
 
 // The same for curved faces, with the pressure at each node.
 static void set_curved_pressure(const NoliSim* sim, const NoliForce* force, const double* value) {
   const NoliCurvedFaces* faces = &force->curved;
-  NoliCurvedLoad* load = &sim->stage->curved[force->pressed_first];
+  NoliCurvedLoad* load = &sim->stage->loads.curved[force->pressed_first];
   NoliVec3 origin = {0};
   int64_t n = (int64_t)faces->n * faces->n_node;
   for (int64_t i = 0; i < n; i++) {
@@ -53,8 +53,9 @@ static void collect_flat(NoliSim* sim, const NoliForce* force, const double* val
     return;
   }
   set_pressure(sim, force, value);
-  NoliPressure pressure = {
-      .faces = &model->problem.pressed, .value = stage->pressure, .origin = stage->pressure_origin};
+  NoliPressure pressure = {.faces = &model->problem.pressed.flat,
+                           .value = stage->loads.pressure,
+                           .origin = stage->loads.pressure_origin};
   noli_pressure_add_mantle(&pressure, force->pressed_first, force->pressed_first + force->faces.n,
                            sim->state.x, load);
 }
@@ -85,6 +86,6 @@ void noli_face_forces_collect(NoliSim* sim, const NoliForce* force, double* valu
   }
   noli_stage_act_on_nodes(stage, scratch);
   for (int64_t i = 0; i < 3 * (int64_t)model->problem.n_vert; i++) {
-    stage->load[i] += scratch[i];
+    stage->loads.force[i] += scratch[i];
   }
 }

@@ -33,5 +33,5 @@ bool noli_sim_barrier_is_fitted(const NoliSim* sim);
 // Whether the barrier has taken over from a state of another solver: it has no stiffness yet, and
 // the energy that it would store there is not part of the state.
 static inline bool noli_sim_is_new_to_barrier(const NoliSim* sim) {
-  return sim->fallen_back && *sim->state.kappa == 0.0;
+  return sim->attempt.fallen_back && *sim->state.kappa == 0.0;
 }

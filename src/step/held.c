@@ -118,7 +118,7 @@ static NoliStatus find_parts(const NoliModel* model, Parts* parts) {
   unite_tied(model, parts->of);
   int32_t next = 0; // of the inertial vertices
   for (int32_t i = 0; i < problem->n_vert; i++) {
-    bool inertial = next < problem->n_inertial && problem->inertial[next] == i;
+    bool inertial = next < problem->inertia.n_vert && problem->inertia.vert[next] == i;
     next += inertial ? 1 : 0;
     int32_t parent = parts->of[i];
     parts->of[i] = !inertial ? NOLI_NULL_INDEX : parent == i ? parts->n++ : parts->of[parent];

@@ -12,10 +12,10 @@ static int name_length(const char* function) {
 
 NoliStatus noli_sim_require_idle(const NoliSim* sim, const char* function, bool reads) {
   const NoliModel* model = sim->model;
-  const char* by = sim->context->n_logging > 0             ? "a log function"
-                   : model->n_calls > 0                    ? "a function that the simulation calls"
+  const char* by = sim->context->n_logging > 0         ? "a log function"
+                   : model->n_calls > 0                ? "a function that the simulation calls"
                    : !reads && model->n_objectives > 0 ? "an objective that is evaluated"
-                                                           : NULL;
+                                                       : NULL;
   return by == NULL ? NOLI_OK
                     : noli_fail(sim->context, NOLI_ERROR_ARGUMENT,
                                 "%.*s: was called by %s, which may not %s it; call it when the "
@@ -24,11 +24,12 @@ NoliStatus noli_sim_require_idle(const NoliSim* sim, const char* function, bool 
 }
 
 NoliStatus noli_sim_require_own_bodies(const NoliSim* sim, const char* function) {
-  return !sim->in_batch ? NOLI_OK
-                        : noli_fail(sim->context, NOLI_ERROR_ARGUMENT,
-                                    "%s: the simulation is a copy of a batch, whose copies have "
-                                    "the same bodies; change the original and make another batch",
-                                    function);
+  return !sim->host.in_batch
+             ? NOLI_OK
+             : noli_fail(sim->context, NOLI_ERROR_ARGUMENT,
+                         "%s: the simulation is a copy of a batch, whose copies have "
+                         "the same bodies; change the original and make another batch",
+                         function);
 }
 
 void noli_sim_destroy(NoliSim** owner) {
@@ -44,15 +45,15 @@ void noli_sim_destroy(NoliSim** owner) {
     noli_sim_release(owner);
     return;
   }
-  sim->misused = sim->model->n_calls + sim->model->n_objectives > 0;
+  sim->host.misused = sim->model->n_calls + sim->model->n_objectives > 0;
   if (sim->context->n_logging == 0) {
     noli_log(sim->context, NOLI_LOG_ERROR, "%s", sim->context->message);
   }
 }
 
 NoliStatus noli_sim_require_used_well(NoliSim* sim) {
-  bool misused = sim->misused;
-  sim->misused = false;
+  bool misused = sim->host.misused;
+  sim->host.misused = false;
   return !misused ? NOLI_OK
                   : noli_fail(sim->context, NOLI_ERROR_ARGUMENT,
                               "noli_sim_destroy: was called by a function that the simulation "

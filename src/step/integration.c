@@ -34,14 +34,14 @@ NoliStatus noli_sim_set_damping(NoliSim* sim) {
   if (!noli_problem_is_damped(problem)) {
     return NOLI_OK;
   }
-  double ahead = sim->rule->damping_at * noli_sim_step_length(sim);
+  double ahead = sim->attempt.rule->damping_at * noli_sim_step_length(sim);
   for (int64_t i = 0; i < 3 * (int64_t)problem->n_vert; i++) {
-    stage->step[i] = ahead * sim->state.v[i];
+    stage->search.step[i] = ahead * sim->state.v[i];
   }
-  NOLI_TRY(noli_problem_inversion_bound(problem, sim->context, stage->here->x, stage->step,
+  NOLI_TRY(noli_problem_inversion_bound(problem, sim->context, stage->here->x, stage->search.step,
                                         KEEP_VOLUME, true, &bound, NULL));
   bool free = bound >= 1.0;
-  sim->damping_ahead = free ? ahead : 0.0;
+  sim->vectors.damping_ahead = free ? ahead : 0.0;
   noli_stage_set_trial(stage, free ? 1.0 : 0.0);
   noli_stage_set_damping(stage, stage->trial->x);
 done:
@@ -52,46 +52,45 @@ done:
 static NoliStepStart step_start(const NoliSim* sim) {
   return (NoliStepStart){.n_vert = sim->model->problem.n_vert,
                          .h = noli_sim_step_length(sim),
-                         .h_static = sim->model->problem.static_time,
-                         .mass = sim->model->problem.mass,
+                         .h_static = sim->model->problem.inertia.static_time,
+                         .mass = sim->model->problem.inertia.mass,
                          .x = sim->state.x,
-                         .v = sim->v_start,
-                         .force = sim->force_start,
+                         .v = sim->vectors.v_start,
+                         .force = sim->vectors.force_start,
                          .x_before = sim->state.x_before,
                          .v_before = sim->state.v_before,
-                         .x_first = sim->x_first,
-                         .v_first = sim->v_first};
+                         .x_first = sim->vectors.x_first,
+                         .v_first = sim->vectors.v_first};
 }
 
 void noli_sim_set_start_velocity(NoliSim* sim) {
   const NoliStage* stage = sim->stage;
-  double elapsed = sim->rule->stage[0].end * noli_sim_step_length(sim);
-  memcpy(sim->v_start, sim->state.v, noli_sim_vector_bytes(sim));
-  for (int32_t i = 0; sim->rule->order == 2 && i < stage->prescribed.n; i++) {
+  double elapsed = sim->attempt.rule->stage[0].end * noli_sim_step_length(sim);
+  memcpy(sim->vectors.v_start, sim->state.v, noli_sim_vector_bytes(sim));
+  for (int32_t i = 0; sim->attempt.rule->order == 2 && i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
       if (noli_prescribes(&stage->prescribed, i, k)) {
-        sim->v_start[j] =
-            (4.0 * sim->prescribed_middle[j] - 3.0 * sim->state.x[j] - sim->prescribed_target[j]) /
-            elapsed;
+        sim->vectors.v_start[j] =
+            (4.0 * sim->targets.middle[j] - 3.0 * sim->state.x[j] - sim->targets.x[j]) / elapsed;
       }
     }
   }
   if (sim->model->problem.followers.n_tied > 0) {
-    noli_stage_follow_vectors(stage, sim->v_start);
+    noli_stage_follow_vectors(stage, sim->vectors.v_start);
   }
 }
 
 // The same at the end of a stage, where v = (x - x_hat) / h_v.
 static void predict_prescribed(NoliSim* sim) {
   const NoliStage* stage = sim->stage;
-  double elapsed = sim->rule->stage[stage->index].end * noli_sim_step_length(sim);
+  double elapsed = sim->attempt.rule->stage[stage->step.index].end * noli_sim_step_length(sim);
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
-      double target = sim->prescribed_target[j];
+      double target = sim->targets.x[j];
       if (noli_prescribes(&stage->prescribed, i, k)) {
-        double v = (3.0 * target - 4.0 * sim->prescribed_middle[j] + sim->state.x[j]) / elapsed;
+        double v = (3.0 * target - 4.0 * sim->targets.middle[j] + sim->state.x[j]) / elapsed;
         stage->time.x_hat[j] = target - stage->time.h_v * v;
       }
     }
@@ -110,7 +109,7 @@ static NoliStatus lump_force(const NoliSim* sim, double* force) {
     const NoliBlock* block = &problem->block[i];
     for (int32_t v = block->first_node; v < block->first_node + block->n_consistent; v++) {
       for (int32_t k = 0; k < 3; k++) {
-        force[3 * (int64_t)v + k] *= problem->mass[v];
+        force[3 * (int64_t)v + k] *= problem->inertia.mass[v];
       }
     }
   }
@@ -121,13 +120,13 @@ static NoliStatus lump_force(const NoliSim* sim, double* force) {
 // the same parabola.
 static void predict_tied(NoliSim* sim) {
   const NoliStage* stage = sim->stage;
-  double elapsed = sim->rule->stage[stage->index].end * noli_sim_step_length(sim);
+  double elapsed = sim->attempt.rule->stage[stage->step.index].end * noli_sim_step_length(sim);
   double h_e_sqr = stage->time.h_e * stage->time.h_e;
-  for (int32_t i = 0; sim->rule->order == 2 && i < stage->prescribed.n; i++) {
+  for (int32_t i = 0; sim->attempt.rule->order == 2 && i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
-      double target = sim->prescribed_target[j];
-      double a = 4.0 * (target - 2.0 * sim->prescribed_middle[j] + sim->state.x[j]) / elapsed;
+      double target = sim->targets.x[j];
+      double a = 4.0 * (target - 2.0 * sim->targets.middle[j] + sim->state.x[j]) / elapsed;
       if (noli_prescribes(&stage->prescribed, i, k)) {
         stage->time.x_tilde[j] = target - h_e_sqr * a / elapsed;
       }
@@ -139,13 +138,14 @@ static void predict_tied(NoliSim* sim) {
 NoliStatus noli_sim_predict(NoliSim* sim, int32_t index, const double* force) {
   NoliStatus status = NOLI_OK;
   NoliStepStart start = step_start(sim);
-  if (noli_integrator_needs_force(sim->rule)) {
-    memcpy(sim->force_start, force, noli_sim_vector_bytes(sim));
-    NOLI_TRY(noli_stage_add_damping_force(sim->stage, sim->v_start, sim->force_start));
-    NOLI_TRY(lump_force(sim, sim->force_start));
+  if (noli_integrator_needs_force(sim->attempt.rule)) {
+    memcpy(sim->vectors.force_start, force, noli_sim_vector_bytes(sim));
+    NOLI_TRY(
+        noli_stage_add_damping_force(sim->stage, sim->vectors.v_start, sim->vectors.force_start));
+    NOLI_TRY(lump_force(sim, sim->vectors.force_start));
   }
-  noli_integrator_predict(sim->rule, index, &start, &sim->stage->time);
-  if (sim->rule->order == 2) {
+  noli_integrator_predict(sim->attempt.rule, index, &start, &sim->stage->time);
+  if (sim->attempt.rule->order == 2) {
     predict_prescribed(sim);
   }
   noli_stage_follow(sim->stage, sim->stage->time.x_hat);
@@ -162,13 +162,13 @@ NoliStatus noli_sim_compute_first_force(NoliSim* sim, double t0, double t1) {
   NOLI_TRY(noli_sim_collect_loads(sim, t1, t0));
   // sliding velocity at the start: v = (x - x_hat) / h_v
   for (int64_t i = 0; i < 3 * (int64_t)sim->model->problem.n_vert; i++) {
-    stage->time.x_hat[i] = sim->state.x[i] - stage->time.h_v * sim->v_start[i];
+    stage->time.x_hat[i] = sim->state.x[i] - stage->time.h_v * sim->vectors.v_start[i];
   }
   noli_stage_follow(stage, stage->time.x_hat);
   // separate from the state, which must not change before the step is accepted
-  memset(sim->force_next, 0, noli_sim_vector_bytes(sim));
-  NOLI_TRY(whole_force(sim, !sim->rule->decoupled, sim->force_next));
-  NOLI_TRY(noli_sim_predict(sim, 0, sim->force_next));
+  memset(sim->vectors.force_next, 0, noli_sim_vector_bytes(sim));
+  NOLI_TRY(whole_force(sim, !sim->attempt.rule->decoupled, sim->vectors.force_next));
+  NOLI_TRY(noli_sim_predict(sim, 0, sim->vectors.force_next));
 done:
   return status;
 }
@@ -176,22 +176,23 @@ done:
 void noli_sim_take_velocity(NoliSim* sim) {
   const NoliModel* model = sim->model;
   const NoliStage* stage = sim->stage;
-  double elapsed = sim->rule->stage[stage->index].end * noli_sim_step_length(sim);
-  noli_integrator_velocity(&stage->time, model->problem.n_vert, stage->here->x, sim->v_next);
+  double elapsed = sim->attempt.rule->stage[stage->step.index].end * noli_sim_step_length(sim);
+  noli_integrator_velocity(&stage->time, model->problem.n_vert, stage->here->x,
+                           sim->vectors.v_next);
   // stopped prescribed nodes have their actual velocities, not the prescribed ones
-  bool as_told = sim->rule->order == 2 && stage->prescribed.done >= NOLI_MOTION_DONE;
+  bool as_told = sim->attempt.rule->order == 2 && stage->prescribed.done >= NOLI_MOTION_DONE;
   for (int32_t i = 0; stage->time.inertia && !as_told && i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
       if (noli_prescribes(&stage->prescribed, i, k)) {
-        sim->v_next[j] = (stage->here->x[j] - sim->state.x[j]) / elapsed;
+        sim->vectors.v_next[j] = (stage->here->x[j] - sim->state.x[j]) / elapsed;
       }
     }
   }
-  noli_stage_follow_vectors(stage, sim->v_next);
-  if (stage->index == 0 && sim->rule->n_stages > 1) {
-    memcpy(sim->x_first, stage->here->x, noli_sim_vector_bytes(sim));
-    memcpy(sim->v_first, sim->v_next, noli_sim_vector_bytes(sim));
+  noli_stage_follow_vectors(stage, sim->vectors.v_next);
+  if (stage->step.index == 0 && sim->attempt.rule->n_stages > 1) {
+    memcpy(sim->vectors.x_first, stage->here->x, noli_sim_vector_bytes(sim));
+    memcpy(sim->vectors.v_first, sim->vectors.v_next, noli_sim_vector_bytes(sim));
   }
 }
 
@@ -204,10 +205,11 @@ static void take_consistent_force(NoliSim* sim) {
     const NoliBlock* block = &problem->block[i];
     int64_t first = 3 * (int64_t)block->first_node, end = first + 3 * (int64_t)block->n_consistent;
     for (int64_t j = first; j < end; j++) {
-      stage->gradient[j] = (stage->here->x[j] - stage->time.x_tilde[j]) / scale;
+      stage->search.gradient[j] = (stage->here->x[j] - stage->time.x_tilde[j]) / scale;
     }
   }
-  noli_problem_multiply_mass(problem, stage->gradient, stage->n_threads, sim->force_next);
+  noli_problem_multiply_mass(problem, stage->search.gradient, stage->n_threads,
+                             sim->vectors.force_next);
 }
 
 NoliStatus noli_sim_take_force(NoliSim* sim) {
@@ -217,24 +219,25 @@ NoliStatus noli_sim_take_force(NoliSim* sim) {
   int64_t n = 3 * (int64_t)model->problem.n_vert;
   bool decoupled = model->integrator->decoupled;
   if (decoupled || noli_stage_constraints(stage) != NULL) {
-    memset(sim->force_next, 0, noli_sim_vector_bytes(sim));
-    return whole_force(sim, !decoupled, sim->force_next);
+    memset(sim->vectors.force_next, 0, noli_sim_vector_bytes(sim));
+    return whole_force(sim, !decoupled, sim->vectors.force_next);
   }
   // vertices of surfaces, which follow nodes, have no inertia
-  noli_integrator_force(&stage->time, model->problem.n_node, model->problem.mass, stage->here->x,
-                        sim->force_next);
-  memset(sim->force_next + 3 * (int64_t)model->problem.n_node, 0,
+  noli_integrator_force(&stage->time, model->problem.n_node, model->problem.inertia.mass,
+                        stage->here->x, sim->vectors.force_next);
+  memset(sim->vectors.force_next + 3 * (int64_t)model->problem.n_node, 0,
          noli_sim_vector_bytes(sim) - 3 * (size_t)model->problem.n_node * sizeof(double));
   take_consistent_force(sim);
   for (int64_t i = 0; i < n; i++) {
-    stage->gradient[i] = -sim->v_next[i];
+    stage->search.gradient[i] = -sim->vectors.v_next[i];
   }
-  NOLI_TRY(noli_stage_add_damping_force(sim->stage, stage->gradient, sim->force_next));
+  NOLI_TRY(
+      noli_stage_add_damping_force(sim->stage, stage->search.gradient, sim->vectors.force_next));
   // forces that hold prescribed nodes are not carried over
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       if (noli_prescribes(&stage->prescribed, i, k)) {
-        sim->force_next[3 * (int64_t)stage->prescribed.node[i] + k] = 0.0;
+        sim->vectors.force_next[3 * (int64_t)stage->prescribed.node[i] + k] = 0.0;
       }
     }
   }
@@ -245,7 +248,7 @@ done:
 void noli_sim_keep_past(NoliSim* sim) {
   const NoliIntegrator* integrator = sim->model->integrator;
   if (noli_integrator_needs_force(integrator)) {
-    memcpy(sim->state.force, sim->force_next, noli_sim_vector_bytes(sim));
+    memcpy(sim->state.force, sim->vectors.force_next, noli_sim_vector_bytes(sim));
   }
   if (noli_integrator_needs_before(integrator)) {
     memcpy(sim->state.x_before, sim->state.x, noli_sim_vector_bytes(sim));
@@ -253,7 +256,7 @@ void noli_sim_keep_past(NoliSim* sim) {
   }
   if (noli_integrator_needs_past(integrator)) {
     // a step of another integrator is a poor prediction of the next one
-    *sim->state.past = sim->damped ? 0 : 1;
+    *sim->state.past = sim->attempt.damped ? 0 : 1;
   }
 }
 
@@ -271,7 +274,7 @@ done:
 NoliStatus noli_sim_friction_loss(const NoliSim* sim, double* loss) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = sim->stage;
-  double* force = stage->trial_gradient;
+  double* force = stage->search.trial_gradient;
   *loss = 0.0;
   memset(force, 0, noli_sim_vector_bytes(sim));
   NOLI_TRY(noli_stage_friction_forces(stage, force));

@@ -5,6 +5,7 @@
 #include "base/ranks.h"
 #include "base/sized.h"
 #include "define/definition.h"
+#include "material/material.h"
 #include "math/mat3.h"
 #include "model/audit.h"
 #include "model/fingerprint.h"
@@ -238,10 +239,10 @@ NoliStatus noli_sim_pair(const NoliSim* sim, int32_t a, int32_t b, NoliPairDef* 
              (int)n_entity);
   NOLI_TRY(noli_definition_take_pair(sim->context, given, &pair));
   pair = noli_definition_pair(sim->definition.def, a, b);
-  pair.contact = noli_body_pairs_get(&sim->model->problem.body_pairs, a, b);
+  pair.contact = noli_body_pairs_get(&sim->model->problem.contact.body_pairs, a, b);
   const NoliProblem* problem = &sim->model->problem;
   double own = noli_resolve(pair.distance, &problem->size);
-  pair.distance = (NoliScaled){own > 0.0 ? own : problem->dhat, NOLI_ABSOLUTE};
+  pair.distance = (NoliScaled){own > 0.0 ? own : problem->contact.dhat, NOLI_ABSOLUTE};
   noli_sized_give(given, size, &pair, sizeof pair);
   given->size = size;
 done:
@@ -272,6 +273,9 @@ NoliStatus noli_sim_material(const NoliSim* sim, int32_t body, int32_t part,
   const NoliMaterialDef* found = find_material(sim, body, part);
   if (found != NULL) {
     *material = *found;
+    // a name that stays when the definition changes: callers set what they got, more than once
+    const NoliMaterial* law = noli_material_find(found->law);
+    material->law = law != NULL ? law->name : NULL;
   }
   return found != NULL ? NOLI_OK : NOLI_ERROR_ARGUMENT;
 }
@@ -470,7 +474,7 @@ done:
 
 void noli_sim_set_progress(NoliSim* sim, NoliProgressFn* progress, void* user) {
   if (sim != NULL) {
-    sim->progress = progress;
-    sim->progress_user = user;
+    sim->host.progress = progress;
+    sim->host.progress_user = user;
   }
 }

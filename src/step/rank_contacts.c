@@ -18,7 +18,7 @@ static bool has_other(const int32_t* home, int32_t first, const int32_t* vertex,
 static void count_stencils(const NoliSim* sim, int32_t index, double* between, double* away) {
   const NoliStage* stage = sim->stage;
   const NoliEnergyTerm* term = &stage->here->term[index];
-  const int32_t* home = stage->problem->home;
+  const int32_t* home = stage->problem->ranks.home;
   int64_t begin, end;
   noli_term_share(sim->context, term, index, 1, &begin, &end);
   for (int64_t s = begin; s < end; s++) {
@@ -34,10 +34,10 @@ NoliStatus noli_sim_rank_contacts(NoliSim* sim, NoliRankContacts* contacts) {
   const NoliStage* stage = sim->stage;
   double sum[2] = {0.0, 0.0};
   *contacts = (NoliRankContacts){.n = noli_stage_contact_count(stage)};
-  if (stage->problem->home == NULL || *sim->state.step == 0) {
+  if (stage->problem->ranks.home == NULL || *sim->state.step == 0) {
     return NOLI_OK;
   }
-  for (int32_t i = stage->first_contact; i < stage->n_term; i++) {
+  for (int32_t i = stage->terms.first_contact; i < stage->terms.n; i++) {
     if (noli_stage_has(stage, i, NOLI_ROLE_CONTACT)) {
       count_stencils(sim, i, &sum[0], &sum[1]);
     }

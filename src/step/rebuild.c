@@ -103,24 +103,24 @@ static void copy_controls(const NoliSim* from, NoliSim* to, const NoliRenumberin
 
 // Warnings already given, and the progress function.
 static void copy_host(const NoliSim* from, NoliSim* to) {
-  to->progress = from->progress;
-  to->progress_user = from->progress_user;
-  to->in_batch = from->in_batch;
-  to->n_body_changes = from->n_body_changes;
-  to->friction_warned = from->friction_warned;
-  to->imbalance_warned = from->imbalance_warned;
+  to->host.progress = from->host.progress;
+  to->host.progress_user = from->host.progress_user;
+  to->host.in_batch = from->host.in_batch;
+  to->host.n_body_changes = from->host.n_body_changes;
+  to->outcome.friction_warned = from->outcome.friction_warned;
+  to->outcome.imbalance_warned = from->outcome.imbalance_warned;
 }
 
 // Exchanges the contents of two simulations, except for the stage of the barrier, whose problem is
 // a part of its simulation.
 static void swap(NoliSim* a, NoliSim* b) {
   noli_sim_end_fallback(a);
-  noli_stage_destroy(&a->barrier_stage);
+  noli_stage_destroy(&a->substitute.stage);
   NoliSim kept = *a;
   *a = *b;
   *b = kept;
-  a->own_stage->watch_user = a;
-  b->own_stage->watch_user = b;
+  a->own_stage->observer.watch_user = a;
+  b->own_stage->observer.watch_user = b;
 }
 
 NoliStatus noli_sim_rebuild(NoliSim* sim, NoliOwnedDefinition* definition,
@@ -215,7 +215,7 @@ NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part,
 
   // in a copy of the definition
   NOLI_TRY(noli_owned_definition_copy(sim->context, def, &definition));
-  NoliBodyDef* changed = (NoliBodyDef*)(uintptr_t)&definition.def->bodies[body];
+  NoliBodyDef* changed = &definition.bodies[body];
   NoliMaterialDef* to = part == NOLI_NULL_INDEX
                             ? &changed->material
                             : &((NoliPartDef*)(uintptr_t)&changed->parts[part])->material;
@@ -232,7 +232,8 @@ done:
 
 // Whether the definition switches contact of two entities on or off and the model does not.
 static bool switches_contact(const NoliSim* sim, const NoliPairDef* pair) {
-  return noli_body_pairs_get(&sim->model->problem.body_pairs, pair->a, pair->b) != pair->contact;
+  return noli_body_pairs_get(&sim->model->problem.contact.body_pairs, pair->a, pair->b) !=
+         pair->contact;
 }
 
 NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* given) {
@@ -254,9 +255,9 @@ NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* given) {
     NOLI_TRY(noli_sim_rebuild(sim, &definition, &same));
   } else {
     NOLI_TRY(noli_model_set_pairs(sim->model, definition.def));
-    sim->barrier_problem.pairs = sim->model->problem.pairs;
-    sim->barrier_problem.body_pairs = sim->model->problem.body_pairs;
-    sim->barrier_problem.rubs = sim->model->problem.rubs;
+    sim->substitute.problem.contact.pairs = sim->model->problem.contact.pairs;
+    sim->substitute.problem.contact.body_pairs = sim->model->problem.contact.body_pairs;
+    sim->substitute.problem.friction.acts = sim->model->problem.friction.acts;
     NoliOwnedDefinition before = sim->definition;
     sim->definition = definition;
     definition = before;
@@ -274,20 +275,21 @@ static void fix_scaled(NoliScaled* scaled, const NoliSceneSize* size) {
   *scaled = (NoliScaled){noli_resolve(*scaled, size), NOLI_ABSOLUTE};
 }
 
-void noli_sim_fix_lengths(const NoliSim* sim, NoliSimDef* def) {
+void noli_sim_fix_lengths(const NoliSim* sim, NoliOwnedDefinition* definition) {
+  NoliSimDef* def = definition->def;
   const NoliProblem* problem = &sim->model->problem;
-  def->contact_distance = (NoliScaled){problem->dhat, NOLI_ABSOLUTE};
+  def->contact_distance = (NoliScaled){problem->contact.dhat, NOLI_ABSOLUTE};
   fix_scaled(&def->surface_radius, &problem->size);
   fix_scaled(&def->stribeck_speed, &problem->size);
   fix_scaled(&def->friction_speed, &problem->size);
   fix_scaled(&def->gcp.eps_target, &problem->size);
   fix_scaled(&def->gcp.length, &problem->size);
   for (int32_t i = 0; i < def->n_pairs; i++) {
-    fix_scaled(&((NoliPairDef*)(uintptr_t)def->pairs)[i].stribeck_speed, &problem->size);
-    fix_scaled(&((NoliPairDef*)(uintptr_t)def->pairs)[i].distance, &problem->size);
+    fix_scaled(&definition->pairs[i].stribeck_speed, &problem->size);
+    fix_scaled(&definition->pairs[i].distance, &problem->size);
   }
   for (int32_t i = 0; i < def->n_ties; i++) {
-    fix_scaled(&((NoliTieDef*)(uintptr_t)def->ties)[i].distance, &problem->size);
+    fix_scaled(&definition->ties[i].distance, &problem->size);
   }
 }
 
@@ -304,12 +306,12 @@ static void keep_tolerance(NoliSim* sim, double before) {
 
 // A model of moving bodies starts at their current positions, which become the initial positions of
 // its definition.
-static void start_here(const NoliSim* sim, NoliSimDef* def, const int32_t* old_body) {
-  for (int32_t b = 0; b < def->n_bodies; b++) {
+static void start_here(const NoliSim* sim, NoliOwnedDefinition* definition,
+                       const int32_t* old_body) {
+  for (int32_t b = 0; b < definition->def->n_bodies; b++) {
     int32_t old = old_body[b];
     if (old != NOLI_NULL_INDEX) {
-      NoliBodyDef* body = (NoliBodyDef*)(uintptr_t)&def->bodies[b];
-      body->x0 = &sim->state.x[3 * (int64_t)sim->model->vert_first[old]];
+      definition->bodies[b].x0 = &sim->state.x[3 * (int64_t)sim->model->vert_first[old]];
     }
   }
 }
@@ -318,20 +320,20 @@ static void start_here(const NoliSim* sim, NoliSimDef* def, const int32_t* old_b
 static NoliStatus rebuild_bodies(NoliSim* sim, NoliOwnedDefinition* definition,
                                  const NoliRenumbering* old) {
   NoliStatus status = NOLI_OK;
-  NoliSimDef* def = definition->def;
+  const NoliSimDef* def = definition->def;
   const double** x0 = NULL;
   NOLI_NEW(sim->context, x0, def->n_bodies);
   for (int32_t b = 0; b < def->n_bodies; b++) {
     x0[b] = def->bodies[b].x0;
   }
-  noli_sim_fix_lengths(sim, def);
-  start_here(sim, def, old->body);
-  double tolerance = sim->model->problem.tolerance;
+  noli_sim_fix_lengths(sim, definition);
+  start_here(sim, definition, old->body);
+  double tolerance = sim->model->problem.solver.tolerance;
   NOLI_TRY(noli_sim_rebuild(sim, definition, old));
   keep_tolerance(sim, tolerance);
-  sim->n_body_changes++;
+  sim->host.n_body_changes++;
   for (int32_t b = 0; b < sim->definition.def->n_bodies; b++) {
-    ((NoliBodyDef*)(uintptr_t)sim->definition.def->bodies)[b].x0 = x0[b];
+    sim->definition.bodies[b].x0 = x0[b];
   }
 done:
   noli_free(sim->context, x0);
@@ -353,7 +355,7 @@ NoliStatus noli_sim_add_body(NoliSim* sim, const NoliBodyDef* given, int32_t* in
   NOLI_TRY(noli_owned_definition_set_body(context, &definition, &body, n));
 
   // half-spaces are numbered after bodies
-  NoliPairDef* pairs = (NoliPairDef*)(uintptr_t)definition.def->pairs;
+  NoliPairDef* pairs = definition.pairs;
   for (int32_t i = 0; i < definition.def->n_pairs; i++) {
     pairs[i].a += pairs[i].a >= n ? 1 : 0;
     pairs[i].b += pairs[i].b >= n ? 1 : 0;
@@ -378,7 +380,7 @@ done:
 // for all) receives the former number of each remaining item.
 #define REMOVE_ITEMS(Type, list, member)                                                           \
   do {                                                                                             \
-    Type* items_ = (Type*)(uintptr_t)def->list;                                                    \
+    Type* items_ = definition.list;                                                                \
     int32_t n_ = 0;                                                                                \
     for (int32_t i_ = 0; i_ < def->n_##list; i_++) {                                               \
       if (items_[i_].member != body) {                                                             \
@@ -394,7 +396,7 @@ done:
 // The same for lists whose items refer to two bodies.
 #define REMOVE_TWOFOLD(Type, list, one, two)                                                       \
   do {                                                                                             \
-    Type* items_ = (Type*)(uintptr_t)def->list;                                                    \
+    Type* items_ = definition.list;                                                                \
     int32_t n_ = 0;                                                                                \
     for (int32_t i_ = 0; i_ < def->n_##list; i_++) {                                               \
       if (items_[i_].one != body && items_[i_].two != body) {                                      \
@@ -428,7 +430,7 @@ NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body) {
 
   // bodies
   NOLI_NEW(context, old_body, def->n_bodies);
-  NoliBodyDef* bodies = (NoliBodyDef*)(uintptr_t)def->bodies;
+  NoliBodyDef* bodies = definition.bodies;
   def->n_bodies--;
   for (int32_t b = 0; b < def->n_bodies; b++) {
     old_body[b] = b + (b >= body ? 1 : 0);

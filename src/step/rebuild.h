@@ -20,4 +20,4 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_rebuild(NoliSim* sim, NoliOwnedDefinition* 
 
 // Sets the lengths and speeds of a definition that are relative to the size of the scene to those
 // of a simulation: another body or shape changes the size, but not them.
-void noli_sim_fix_lengths(const NoliSim* sim, NoliSimDef* def);
+void noli_sim_fix_lengths(const NoliSim* sim, NoliOwnedDefinition* definition);

@@ -1,7 +1,11 @@
-#include "step/simulation.h"
+#include "step/report.h"
 
 #include "math/vec3.h"
+#include "solve/friction_end.h"
 #include "solve/prescribed.h"
+
+#include <float.h>
+#include <stdio.h>
 
 // Kinetic and potential energies, momentum and speed of all nodes with inertia.
 static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
@@ -10,9 +14,9 @@ static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
   double largest_sqr = 0.0;
   report->kinetic =
       noli_problem_kinetic_energy(&model->problem, sim->state.v, sim->stage->n_threads);
-  for (int32_t i = 0; i < model->problem.n_inertial; i++) {
-    int64_t node = model->problem.inertial[i];
-    double mass = model->problem.weight[node];
+  for (int32_t i = 0; i < model->problem.inertia.n_vert; i++) {
+    int64_t node = model->problem.inertia.vert[i];
+    double mass = model->problem.inertia.weight[node];
     NoliVec3 v = noli_load3(&sim->state.v[3 * node]);
     double speed_sqr = noli_norm_sqr3(v);
     report->gravity -= mass * noli_dot3(gravity, noli_load3(&sim->state.x[3 * node]));
@@ -23,8 +27,8 @@ static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
   report->max_speed = sqrt(largest_sqr);
 }
 
-void noli_sim_report(NoliSim* sim, double wall, int32_t friction_iterations,
-                     NoliStepReport* report) {
+void noli_sim_report(NoliSim* sim, double wall) {
+  NoliStepReport* report = &sim->outcome.report;
   const NoliStage* stage = sim->stage;
   const NoliStageRecord* record = &stage->record;
   double scale = stage->time.h_e * stage->time.h_e;
@@ -33,29 +37,29 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t friction_iterations,
       .time = *sim->state.time,
       .wall = wall,
       .newton_iterations = (int32_t)record->newton.count,
-      .friction_iterations = friction_iterations,
+      .friction_iterations = sim->attempt.friction_iterations,
       .contacts = noli_stage_contact_count(stage),
       .contacts_max = record->contacts_max,
       .min_distance = noli_stage_min_distance(stage),
-      .kappa = stage->kappa,
+      .kappa = stage->contact.kappa,
       .stiffness_increases = record->n_stiffened,
       .elastic = noli_stage_energy_sum(stage, NOLI_ROLE_ELASTIC).energy / scale,
       .contact_energy = noli_stage_energy_sum(stage, NOLI_ROLE_CONTACT).energy / scale,
       .friction_energy = noli_stage_energy_sum(stage, NOLI_ROLE_FRICTION).energy / scale,
       .volume_energy = noli_stage_energy_sum(stage, NOLI_ROLE_VOLUME).energy / scale,
-      .damping_loss = sim->damping_loss,
-      .friction_loss = sim->friction_loss,
+      .damping_loss = sim->energy.damping_loss,
+      .friction_loss = sim->energy.friction_loss,
       .friction_ratio = record->friction.ratio,
       .friction_error = record->friction.error,
       .motion_done = noli_prescribed_share(&stage->prescribed),
       .motion_error = stage->prescribed.error,
-      .blocked_by = sim->blocked_by,
-      .substeps = sim->n_parts,
-      .retries = sim->n_retries,
-      .increment = sim->shortest,
+      .blocked_by = sim->outcome.blocked_by,
+      .substeps = sim->attempt.n_parts,
+      .retries = sim->attempt.n_retries,
+      .increment = sim->attempt.shortest,
       .imbalance = record->imbalance.share,
       .linear_fallbacks = (int32_t)record->linear_fallbacks,
-      .solver_fallbacks = sim->fallen_back ? 1 : 0,
+      .solver_fallbacks = sim->attempt.fallen_back ? 1 : 0,
       .timing = record->timing,
       .newton = record->newton.data,
   };
@@ -69,4 +73,81 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t friction_iterations,
       wall - (record->timing.assemble + record->timing.linear + record->timing.ccd +
               record->timing.contacts + record->timing.line_search);
   sum_motion(sim, report);
+}
+
+void noli_sim_report_failure(NoliSim* sim, NoliStatus status, double wall) {
+  NoliStageRecord* record = &sim->stage->record;
+  // an iteration that could hardly move, or not at all, was not recorded
+  if (status == NOLI_STEP_BLOCKED) {
+    NoliNewtonStat last = record->attempt;
+    last.alpha_ccd = fmax(last.alpha_ccd, DBL_MIN);
+    noli_step_limit_add(record->limit, &last, record->blocker, record->blocking);
+  }
+  noli_sim_describe_failure(sim, status, sim->outcome.blocked_by);
+  noli_sim_report(sim, wall);
+}
+
+// The cause that stopped the prescribed motion.
+static void describe_blocker(NoliSim* sim) {
+  const NoliPrescribed* prescribed = &sim->stage->prescribed;
+  sim->outcome.blocked_by[0] = '\0';
+  if (prescribed->done >= NOLI_MOTION_DONE) {
+    return;
+  }
+  char by[256];
+  noli_sim_name_blocker(sim, &prescribed->blocker, prescribed->blocking, by);
+  snprintf(sim->outcome.blocked_by, sizeof sim->outcome.blocked_by,
+           "prescribed motion stopped by %s (%.1f %% of this step done)",
+           by[0] != '\0' ? by : "an element that would invert",
+           100.0 * noli_prescribed_share(prescribed));
+}
+
+// Remedies that a scene does not use yet. The solver with its own contact model has no implicit
+// friction.
+static const char* friction_advice(const NoliModel* model) {
+  if (model->problem.friction.implicit) {
+    return "a smaller time.step";
+  }
+  bool repeats = model->problem.friction.iterations <= 0,
+       brings_contact = model->problem.solver.method->contact != NULL;
+  return !repeats         ? "friction.iterations \"automatic\" or a smaller time.step"
+         : brings_contact ? "solver.method \"projected_newton\" or a smaller time.step"
+                          : "friction.method \"implicit\" or a smaller time.step";
+}
+
+// Warns once if lagged friction differs much from its law.
+static void warn_of_friction(NoliSim* sim) {
+  const NoliFrictionError* friction = &sim->stage->record.friction;
+  if (sim->outcome.friction_warned || friction->error <= NOLI_FRICTION_ERROR_ALLOWED) {
+    return;
+  }
+  sim->outcome.friction_warned = true;
+  noli_log(
+      sim->context, NOLI_LOG_WARNING,
+      "step %lld: %.0f %% of the friction of \"%s\" is %s, because its normal forces changed in "
+      "the step; %s may help (friction_error in steps.csv has all steps)",
+      (long long)*sim->state.step, 100.0 * friction->error,
+      noli_sim_entity_name(sim, friction->body),
+      friction->excess ? "more than its law allows" : "missing", friction_advice(sim->model));
+}
+
+// Warns once if a solve ended before the forces balanced, because it made no progress.
+static void warn_of_imbalance(NoliSim* sim) {
+  const NoliImbalance* worst = &sim->stage->record.imbalance;
+  double allowed = sim->model->problem.solver.imbalance_allowed;
+  if (sim->outcome.imbalance_warned || !worst->stalled) {
+    return;
+  }
+  sim->outcome.imbalance_warned = true;
+  noli_log(sim->context, NOLI_LOG_WARNING,
+           "step %lld: the forces on \"%s\" are off by %.2g %% (allowed %g %%), and further "
+           "iterations do not reduce that (imbalance in steps.csv has all steps)",
+           (long long)*sim->state.step, noli_sim_entity_name(sim, worst->body),
+           100.0 * worst->share, 100.0 * allowed);
+}
+
+void noli_sim_judge_solution(NoliSim* sim) {
+  describe_blocker(sim);
+  warn_of_friction(sim);
+  warn_of_imbalance(sim);
 }

@@ -61,10 +61,10 @@ void noli_sim_begin_histories(NoliSim* sim, double elapsed) {
 }
 
 void noli_sim_outdate(NoliSim* sim) {
-  sim->reported = false;
-  sim->failed = false;
-  if (sim->tree != NULL) {
-    sim->tree->current = false;
+  sim->outcome.reported = false;
+  sim->outcome.failed = false;
+  if (sim->results.tree != NULL) {
+    sim->results.tree->current = false;
   }
 }
 
@@ -78,20 +78,20 @@ static NoliStatus create_scratch(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = sim->context;
   int64_t n = 3 * (int64_t)sim->model->problem.n_vert;
-  NOLI_NEW_ZERO(context, sim->v_start, n);
-  NOLI_NEW_ZERO(context, sim->v_next, n);
-  NOLI_NEW_ZERO(context, sim->x_first, n);
-  NOLI_NEW_ZERO(context, sim->v_first, n);
-  NOLI_NEW_ZERO(context, sim->force_start, n);
-  NOLI_NEW_ZERO(context, sim->force_next, n);
-  NOLI_NEW_ZERO(context, sim->ended_next, sim->model->n_ends);
-  NOLI_NEW_ZERO(context, sim->prescribed, sim->model->problem.n_vert);
-  NOLI_NEW_ZERO(context, sim->prescribed_by, sim->model->problem.n_vert);
-  NOLI_NEW_ZERO(context, sim->prescribed_target, n);
-  NOLI_NEW_ZERO(context, sim->volumes, sim->model->problem.volumes.n_region);
-  NOLI_NEW_ZERO(context, sim->volume_state, sim->model->problem.volumes.n_region);
-  NOLI_NEW_ZERO(context, sim->springs, sim->model->n_spring);
-  NOLI_NEW_ZERO(context, sim->prescribed_middle, n);
+  NOLI_NEW_ZERO(context, sim->vectors.v_start, n);
+  NOLI_NEW_ZERO(context, sim->vectors.v_next, n);
+  NOLI_NEW_ZERO(context, sim->vectors.x_first, n);
+  NOLI_NEW_ZERO(context, sim->vectors.v_first, n);
+  NOLI_NEW_ZERO(context, sim->vectors.force_start, n);
+  NOLI_NEW_ZERO(context, sim->vectors.force_next, n);
+  NOLI_NEW_ZERO(context, sim->vectors.ended_next, sim->model->n_ends);
+  NOLI_NEW_ZERO(context, sim->targets.axes, sim->model->problem.n_vert);
+  NOLI_NEW_ZERO(context, sim->targets.motion, sim->model->problem.n_vert);
+  NOLI_NEW_ZERO(context, sim->targets.x, n);
+  NOLI_NEW_ZERO(context, sim->results.volumes, sim->model->problem.volumes.n_region);
+  NOLI_NEW_ZERO(context, sim->results.volume_state, sim->model->problem.volumes.n_region);
+  NOLI_NEW_ZERO(context, sim->results.springs, sim->model->n_spring);
+  NOLI_NEW_ZERO(context, sim->targets.middle, n);
 done:
   return status;
 }
@@ -102,14 +102,15 @@ NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
   *out = NULL;
   NOLI_NEW_ZERO(context, sim, 1);
   sim->context = context;
-  sim->n_parts = 1;
-  sim->watch = &noli_step_unwatched;
+  sim->attempt.n_parts = 1;
+  sim->observer.watch = &noli_step_unwatched;
   sim->definition = *definition;
   *definition = (NoliOwnedDefinition){0};
 
   // model and stage
   NOLI_TRY(noli_model_create(context, sim->definition.def, !sim->definition.def->whole_elements,
                              &sim->model));
+  sim->attempt.rule = sim->model->integrator;
   NOLI_TRY(noli_sim_create_stage(sim, &sim->model->problem, &sim->own_stage));
   sim->stage = sim->own_stage;
 
@@ -183,28 +184,28 @@ void noli_sim_release(NoliSim** owner) {
     return;
   }
   noli_stage_destroy(&sim->own_stage);
-  noli_stage_destroy(&sim->barrier_stage);
+  noli_stage_destroy(&sim->substitute.stage);
   noli_sim_free_controls(sim);
-  noli_surface_tree_destroy(sim->context, &sim->tree);
+  noli_surface_tree_destroy(sim->context, &sim->results.tree);
   noli_model_destroy(&sim->model);
   noli_owned_definition_free(sim->context, &sim->definition);
   noli_state_free(sim->context, &sim->state);
   noli_state_free(sim->context, &sim->backup);
-  noli_free(sim->context, sim->v_start);
-  noli_free(sim->context, sim->v_next);
-  noli_free(sim->context, sim->x_first);
-  noli_free(sim->context, sim->v_first);
-  noli_free(sim->context, sim->force_start);
-  noli_free(sim->context, sim->force_next);
-  noli_free(sim->context, sim->ended_next);
-  noli_free(sim->context, sim->prescribed);
-  noli_free(sim->context, sim->prescribed_by);
-  noli_free(sim->context, sim->prescribed_target);
-  noli_free(sim->context, sim->volumes);
-  noli_free(sim->context, sim->springs);
-  noli_free(sim->context, sim->volume_state);
-  noli_free(sim->context, sim->prescribed_middle);
-  noli_pair_forces_free(sim->context, &sim->pair_forces);
+  noli_free(sim->context, sim->vectors.v_start);
+  noli_free(sim->context, sim->vectors.v_next);
+  noli_free(sim->context, sim->vectors.x_first);
+  noli_free(sim->context, sim->vectors.v_first);
+  noli_free(sim->context, sim->vectors.force_start);
+  noli_free(sim->context, sim->vectors.force_next);
+  noli_free(sim->context, sim->vectors.ended_next);
+  noli_free(sim->context, sim->targets.axes);
+  noli_free(sim->context, sim->targets.motion);
+  noli_free(sim->context, sim->targets.x);
+  noli_free(sim->context, sim->results.volumes);
+  noli_free(sim->context, sim->results.springs);
+  noli_free(sim->context, sim->results.volume_state);
+  noli_free(sim->context, sim->targets.middle);
+  noli_pair_forces_free(sim->context, &sim->results.pair_forces);
   noli_free(sim->context, sim);
   *owner = NULL;
 }
@@ -276,7 +277,7 @@ void noli_sim_body_range(const NoliSim* sim, int32_t body, int32_t* first, int32
 }
 
 double noli_sim_contact_distance(const NoliSim* sim) {
-  return sim != NULL ? sim->model->problem.dhat : 0.0;
+  return sim != NULL ? sim->model->problem.contact.dhat : 0.0;
 }
 
 const char* noli_sim_integrator(const NoliSim* sim) {
@@ -318,7 +319,7 @@ const double* noli_sim_masses(const NoliSim* sim) {
   if (sim == NULL) {
     return NULL;
   }
-  return sim->model->problem.weight;
+  return sim->model->problem.inertia.weight;
 }
 
 const int32_t* noli_sim_tets(const NoliSim* sim) {

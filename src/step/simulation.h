@@ -7,6 +7,7 @@
 #include "model/model.h"
 #include "noli/live.h"
 #include "solve/stage.h"
+#include "step/attempt.h"
 #include "step/host_calls.h"
 #include "step/state.h"
 
@@ -46,75 +47,108 @@ typedef struct NoliStepWatch {
 } NoliStepWatch;
 extern const NoliStepWatch noli_step_unwatched; // does nothing
 
+// What the integrator carries through a step: values of the state at its start, of its first stage,
+// and at the end of the last one.
+typedef struct NoliStepVectors {
+  double* v_start;      // (n_vert x 3) of the state, prescribed nodes as given
+  double* v_next;       // (n_vert x 3) at the end of the last stage
+  double* x_first;      // (n_vert x 3) at the end of the first stage
+  double* v_first;      // (n_vert x 3)
+  double* force_start;  // (n_vert x 3) total force at the start of the step
+  double* force_next;   // (n_vert x 3)
+  int64_t* ended_next;  // (n_ends) of the state, at the end of the step
+  double damping_ahead; // s, from its start to where damping takes the stiffness
+} NoliStepVectors;
+
+// What motions prescribe in this step, for all vertices.
+typedef struct NoliStepTargets {
+  uint8_t* axes;   // (n_vert) bit k: component k is prescribed
+  int32_t* motion; // (n_vert) by which motion; NOLI_NULL_INDEX: by none
+  double* x;       // (n_vert x 3) at the end of the stage
+  double* middle;  // (n_vert x 3) halfway from the start of the step; second order only
+} NoliStepTargets;
+
+// Energies of the step, J.
+typedef struct NoliStepEnergies {
+  NoliEnergyCheck start; // of the step
+  NoliEnergyAtEnd end;   // of the last step
+  bool stands;           // the stage still has the point at which that was measured
+  double gained;         // without a source, in the completed parts of the step
+  double damping_loss;   // of the last step
+  double friction_loss;  // likewise
+} NoliStepEnergies;
+
+// What came of the last step, and what the host has been told.
+typedef struct NoliOutcome {
+  NoliStepReport report; // of the last step attempted
+  bool reported;         // that step succeeded
+  bool failed;           // that step failed, and the state is still that before it
+  char blocked_by[512];
+  NoliDiagnosis diagnosis[NOLI_DIAGNOSIS_CLOSEST + 1]; // of noli_sim_diagnosis
+  int32_t n_diagnosis;
+  int64_t next_notice;   // Newton iterations of the step before the next progress message
+  bool friction_warned;  // a warning about its error was given
+  bool imbalance_warned; // a warning about forces that do not balance was given
+} NoliOutcome;
+
+// The caller of the library.
+typedef struct NoliHost {
+  NoliProgressFn* progress; // NULL: none
+  void* progress_user;
+  bool cancelled;         // by the progress function, in the current step
+  bool misused;           // a function that the step called wanted to destroy the simulation
+  bool in_batch;          // a copy of a batch, which owns it
+  int64_t n_body_changes; // bodies added and removed
+} NoliHost;
+
+// Memory of results between steps.
+typedef struct NoliResults {
+  NoliPairForces pair_forces;
+  NoliRegionVolume* volumes;     // (regions of the model) of noli_sim_volumes
+  NoliVolumeState* volume_state; // likewise
+  NoliSpringForce* springs;      // (n_spring of the model) of noli_sim_springs
+  NoliSurfaceTree* tree;         // of queries; made when first needed
+} NoliResults;
+
+// The solver that takes over from the chosen one (step/fallback.h).
+typedef struct NoliSubstitute {
+  NoliStage* stage; // NULL until a step needs it
+  NoliProblem problem;
+} NoliSubstitute;
+
+typedef struct NoliStepObserver {
+  const NoliStepWatch* watch; // noli_step_unwatched: nobody
+  void* watcher;
+} NoliStepObserver;
+
 struct NoliSim {
   NoliContext* context;
   NoliOwnedDefinition definition; // source of the model
   NoliModel* model;
   NoliControls controls;
   NoliState state;
-  NoliStage* stage; // one of the two below: that of the current or last step
+
+  NoliStage* stage; // one of the two: that of the current or last step
   NoliStage* own_stage;
-  NoliStage* barrier_stage; // step/fallback.h; NULL until a step needs it
-  NoliProblem barrier_problem;
-  // the part of a divided step and the number of its parts
-  int32_t part;
-  int32_t n_parts;
-  double increment;    // s, length of this part where parts are adaptive; else 0
-  double done;         // s, of the step before it
-  double shortest;     // s, of all parts of the step
-  int32_t n_retries;   // number of further divisions of the step
-  bool fallen_back;    // the barrier has taken over the rest of this step
-  bool holds_motion;   // prescribed nodes are held at their positions at the start of this step
-  NoliState backup;    // of the state at the start of a divided step; made when first needed
-  int64_t next_notice; // Newton iterations of the step before the next progress message
-  const NoliIntegrator* rule; // of this step: the model's integrator or its starter
-  bool past_known;            // the state's history is valid for this step
-  double damping_ahead;       // s, from its start to where damping takes the stiffness
-  double* v_start;            // (n_vert x 3) of the state, prescribed nodes as given
-  double* v_next;             // (n_vert x 3) at the end of the last stage
-  double* x_first;            // (n_vert x 3) at the end of the first stage
-  double* v_first;            // (n_vert x 3)
-  double* force_start;        // (n_vert x 3) total force at the start of the step
-  double* force_next;         // (n_vert x 3)
-  int64_t* ended_next;        // (n_ends) of the state, at the end of the step
-  uint8_t* prescribed;        // (n_vert) bit k: component k is prescribed in this step
-  int32_t* prescribed_by;     // (n_vert) by which motion; NOLI_NULL_INDEX: by none
-  double* prescribed_target;  // (n_vert x 3) at the end of the stage
-  double* prescribed_middle;  // (n_vert x 3) halfway from the start of the step; second order only
-  NoliPairForces pair_forces;
-  NoliRegionVolume* volumes;     // (regions of the model) scratch of noli_sim_volumes
-  NoliVolumeState* volume_state; // likewise
-  NoliSpringForce* springs;      // (n_spring of the model) of noli_sim_springs
-  NoliEnergyCheck start;         // of the step
-  NoliEnergyAtEnd end;           // of the last step
-  bool stands;                   // the stage still has the point at which that was measured
-  double gained;                 // J without a source, in the completed parts of the step
-  bool gains;                    // the last attempt ended with an energy gain
-  bool damped;                   // backward Euler takes over in this step or part
-  double damping_loss;           // J, of the last step
-  double friction_loss;          // J, likewise
-  bool friction_warned;          // a warning about its error was given
-  bool imbalance_warned;         // a warning about forces that do not balance was given
-  NoliStepReport report;         // of the last step attempted
-  bool reported;                 // that step succeeded
-  bool failed;                   // that step failed, and the state is still that before it
-  NoliDiagnosis diagnosis[NOLI_DIAGNOSIS_CLOSEST + 1]; // of noli_sim_diagnosis
-  int32_t n_diagnosis;
-  char blocked_by[512];
-  NoliProgressFn* progress; // NULL: none
-  void* progress_user;
-  bool cancelled;             // by the progress function, in the current step
-  bool misused;               // a function that the step called wanted to destroy the simulation
-  bool in_batch;              // a copy of a batch, which owns it
-  int64_t n_body_changes;     // bodies added and removed
-  NoliSurfaceTree* tree;      // of queries; made when first needed
-  const NoliStepWatch* watch; // noli_step_unwatched: nobody
-  void* watcher;
+  NoliSubstitute substitute;
+
+  // a step
+  NoliAttempt attempt;
+  NoliState backup; // of the state at the start of a divided step; made when first needed
+  NoliStepVectors vectors;
+  NoliStepTargets targets;
+  NoliStepEnergies energy;
+  NoliStepObserver observer;
+
+  NoliOutcome outcome;
+  NoliResults results;
+  NoliHost host;
 };
 
 // Length of the step, or of the part of a divided step.
 static inline double noli_sim_step_length(const NoliSim* sim) {
-  return sim->increment > 0.0 ? sim->increment : sim->model->h / sim->n_parts;
+  return sim->attempt.increment > 0.0 ? sim->attempt.increment
+                                      : sim->model->h / sim->attempt.n_parts;
 }
 
 // Time at the start of a step that has the current length, counted from 0.
@@ -124,11 +158,12 @@ static inline double noli_sim_step_start(const NoliSim* sim, int64_t step) {
 
 // Time at the end of the step or part.
 static inline double noli_sim_step_end(const NoliSim* sim) {
-  return sim->part + 1 == sim->n_parts
+  return sim->attempt.part + 1 == sim->attempt.n_parts
              ? noli_sim_step_start(sim, *sim->state.step + 1)
              : noli_sim_step_start(sim, *sim->state.step) +
-                   (sim->increment > 0.0 ? sim->done + sim->increment
-                                         : (sim->part + 1) * noli_sim_step_length(sim));
+                   (sim->attempt.increment > 0.0
+                        ? sim->attempt.done + sim->attempt.increment
+                        : (sim->attempt.part + 1) * noli_sim_step_length(sim));
 }
 
 // The size of a vector (n_vert x 3).
@@ -201,14 +236,12 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_watch(void* user, const NoliStage* stage);
 
 // The report of the last step; NULL if there is none.
 static inline const NoliStepReport* noli_sim_last_report(const NoliSim* sim) {
-  return sim->reported && sim->report.step == *sim->state.step ? &sim->report : NULL;
+  return sim->outcome.reported && sim->outcome.report.step == *sim->state.step
+             ? &sim->outcome.report
+             : NULL;
 }
 
-// Fills the report of the step that has just been accepted.
 // The reactions to all motions (n_motion), 0 of those that did not act in the last step, about the
 // mean positions (n_motion x 3) of their vertices.
 NOLI_WARN_UNUSED NoliStatus noli_sim_reactions(NoliSim* sim, NoliReaction* reaction,
                                                double* origin);
-
-void noli_sim_report(NoliSim* sim, double wall, int32_t friction_iterations,
-                     NoliStepReport* report);

@@ -102,7 +102,7 @@ void noli_sim_name_blocker(const NoliSim* sim, const NoliStepBound* blocker,
 
 // Whether contact acts within a rest shape: then a larger contact distance makes it worse.
 static bool is_crowded(const NoliModel* model) {
-  return model->rest_gap.distance < model->problem.dhat;
+  return model->rest_gap.distance < model->problem.contact.dhat;
 }
 
 // The first remedy if a body pushes itself apart.
@@ -132,7 +132,7 @@ static void describe_imbalance(const NoliSim* sim, double alpha, char text[512])
            "the balance of forces: those on \"%.100s\" are off by %.2g %%, more than %g %% (last "
            "alpha %.3g); a larger solver.max_iterations or a smaller time.step may help",
            noli_sim_entity_name(sim, worst->body), 100.0 * worst->share,
-           100.0 * sim->model->problem.imbalance_allowed, alpha);
+           100.0 * sim->model->problem.solver.imbalance_allowed, alpha);
   add_rest_gap(sim->model, text);
 }
 
@@ -164,7 +164,7 @@ void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, cha
     snprintf(text, 512, "%s: collision detection leaves alpha %.3g; a smaller time.step or %s %s",
              by[0] != '\0' ? by : "possible contact on the way", stat->alpha_ccd,
              is_crowded(sim->model) ? "a smaller contact.distance"
-                                    : sim->model->problem.contact->advice,
+                                    : sim->model->problem.contact.model->advice,
              advice[filter]);
     break;
   case NOLI_FILTER_LINE_SEARCH:
@@ -189,7 +189,8 @@ static double stiffness_ratio(const NoliSim* sim, int32_t body) {
   NoliBlockRange range = problem->range[body];
   double h = noli_sim_step_length(sim), ratio = 0.0;
   if (block != NULL) {
-    ratio = h * h * block->type->frequency_sqr(block, range.begin, range.end, problem->mass);
+    ratio =
+        h * h * block->type->frequency_sqr(block, range.begin, range.end, problem->inertia.mass);
   }
   // doubles that are not negative ascend with their bits
   int64_t bits;
@@ -235,11 +236,11 @@ static void describe_mechanism(const NoliSim* sim, char text[512]) {
   double most = 0.0;
   int32_t vertex = 0;
   for (int32_t i = 0; i < model->problem.n_node; i++) {
-    double norm = noli_norm3(noli_load3(stage->step + 3 * (int64_t)i));
+    double norm = noli_norm3(noli_load3(stage->search.step + 3 * (int64_t)i));
     vertex = norm > most ? i : vertex;
     most = fmax(norm, most);
   }
-  NoliVec3 along = noli_normalize3(noli_load3(stage->step + 3 * (int64_t)vertex));
+  NoliVec3 along = noli_normalize3(noli_load3(stage->search.step + 3 * (int64_t)vertex));
   int32_t body = model->problem.surface->body[vertex];
   snprintf(
       text, 512,
@@ -289,10 +290,10 @@ static double mean_alpha(const NoliStage* stage) {
 // Reports the progress of a long step.
 static void notice(NoliSim* sim, const NoliStage* stage) {
   int64_t n = stage->record.newton.count;
-  if (n < sim->next_notice || n < FIRST_NOTICE) {
+  if (n < sim->outcome.next_notice || n < FIRST_NOTICE) {
     return;
   }
-  sim->next_notice = 2 * n;
+  sim->outcome.next_notice = 2 * n;
   const NoliNewtonStat* last = &stage->record.newton.data[n - 1];
   double mean = mean_alpha(stage);
   char text[512] = "";
@@ -311,12 +312,12 @@ NoliStatus noli_sim_watch(void* user, const NoliStage* stage) {
   notice(sim, stage);
   // a solver may take this for the failure of one attempt and try another: remember the answer
   const NoliNewtonStat* last = &stage->record.newton.data[stage->record.newton.count - 1];
-  if (!sim->cancelled && sim->progress != NULL) {
+  if (!sim->host.cancelled && sim->host.progress != NULL) {
     sim->model->n_calls++;
-    sim->cancelled = !sim->progress(sim->progress_user, sim, last);
+    sim->host.cancelled = !sim->host.progress(sim->host.progress_user, sim, last);
     sim->model->n_calls--;
   }
-  return sim->cancelled
+  return sim->host.cancelled
              ? noli_fail(sim->context, NOLI_CANCELLED,
                          "step %lld was cancelled after %lld Newton iterations",
                          (long long)*sim->state.step + 1, (long long)stage->record.newton.count)

@@ -64,7 +64,8 @@ NoliStatus noli_cursor_open(NoliContext* context, const char* path, NoliCursor* 
                          .path = path,
                          .begin = text,
                          .at = text + noli_mark_size(text, size),
-                         .end = text + size};
+                         .end = text + size,
+                         .text = text};
   text = NULL;
 done:
   if (file != NULL) {

@@ -16,6 +16,7 @@ typedef struct NoliCursor {
   const char* begin; // of the file
   const char* at;
   const char* end; // one past the last byte; *end is 0
+  char* text;      // the same as `begin`, of a file that was read
   bool swap;       // binary numbers are in the other byte order
 } NoliCursor;
 
@@ -33,7 +34,7 @@ int64_t noli_mark_size(const char* text, int64_t size);
 void noli_end_lines(char* text, int64_t size);
 
 // Reads a file; the cursor begins after a byte order mark. The caller owns the memory:
-// noli_free(context, (void*)cursor.begin).
+// noli_free(context, cursor.text).
 NOLI_WARN_UNUSED NoliStatus noli_cursor_open(NoliContext* context, const char* path,
                                              NoliCursor* cursor);
 

@@ -16,9 +16,16 @@ static void terminals_get_nothing_to_obey(void** state) {
   expect("a\033[2Jb", "a?[2Jb");
   expect("a\rb\ac\177d", "a?b?c?d");
   // in two bytes, and in one that is no UTF-8
-  expect("a\xc2\x9b" "2Jb", "a??2Jb");
-  expect("a\x9b" "2Jb", "a?2Jb");
-  expect("Gr\xc3\xb6\xc3\x9f" "e \xe2\x82\xac \xf0\x9f\x8e\x89", "Gr\xc3\xb6\xc3\x9f" "e \xe2\x82\xac \xf0\x9f\x8e\x89");
+  expect("a\xc2\x9b"
+         "2Jb",
+         "a??2Jb");
+  expect("a\x9b"
+         "2Jb",
+         "a?2Jb");
+  expect("Gr\xc3\xb6\xc3\x9f"
+         "e \xe2\x82\xac \xf0\x9f\x8e\x89",
+         "Gr\xc3\xb6\xc3\x9f"
+         "e \xe2\x82\xac \xf0\x9f\x8e\x89");
   expect("cut \xe2\x82", "cut ??");
   noli_make_printable(NULL);
 }

@@ -73,12 +73,24 @@ static void bits_hold_every_index_below_the_count(void** state) {
   assert_int_equal(noli_bits_of(INT64_MAX), 63);
 }
 
+// An array without elements may be NULL, which qsort and bsearch must not be given.
+static void nothing_is_sorted_and_found_in_no_array(void** state) {
+  (void)state;
+  int32_t list[] = {4, -1, 3}, wanted = 3;
+  noli_sort(NULL, 0, sizeof *list, noli_compare_int32);
+  assert_null(noli_find_sorted(&wanted, NULL, 0, sizeof *list, noli_compare_int32));
+  noli_sort(list, 3, sizeof *list, noli_compare_int32);
+  assert_ptr_equal(noli_find_sorted(&wanted, list, 3, sizeof *list, noli_compare_int32), &list[1]);
+  assert_null(noli_find_sorted(&wanted, list, 1, sizeof *list, noli_compare_int32));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(keys_are_sorted_as_by_qsort),
       cmocka_unit_test(digits_that_are_all_equal_are_skipped),
       cmocka_unit_test(words_of_equal_bits_stay_in_order),
       cmocka_unit_test(bits_hold_every_index_below_the_count),
+      cmocka_unit_test(nothing_is_sorted_and_found_in_no_array),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,8 +30,7 @@ static long double distance_of(NoliPairKind kind, const Long3 w[4]) {
     best = fminl(best, segment_sqr(corner[c], corner[(c + 1) % n]));
   }
   if (n > 2) {
-    Long3 normal =
-        long_cross(long_sub(corner[1], corner[0]), long_sub(corner[n - 1], corner[0]));
+    Long3 normal = long_cross(long_sub(corner[1], corner[0]), long_sub(corner[n - 1], corner[0]));
     bool inside = long_dot(normal, normal) > 0.0L;
     for (int c = 0; c < n; c++) {
       inside = inside && long_dot(normal, long_cross(corner[c], corner[(c + 1) % n])) > 0.0L;
@@ -117,8 +116,8 @@ static void what_is_shown_to_stay_apart_does(void** state) {
       long double least = smallest(&way);
       // from far below the smallest distance to a rounding error above it
       double share = random_power(&random, -15.0, 0.0);
-      double low = (double)(least * (test_random_bits(&random) % 2 == 0 ? 1.0L - share
-                                                                          : 1.0L + share));
+      double low =
+          (double)(least * (test_random_bits(&random) % 2 == 0 ? 1.0L - share : 1.0L + share));
       bool shown = noli_stay_apart(way.kind, way.w, way.p, low);
       n_shown += shown;
       n_close += shown && share < 1e-9;

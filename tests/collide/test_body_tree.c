@@ -287,7 +287,7 @@ static void many_bodies_are_found_as_two_are(void** state) {
 static void still_bodies_meet_moving_ones_only(void** state) {
   (void)state;
   const bool still[3] = {false, true, true};
-  const uint8_t self[3] = {1, 1, 0};
+  uint8_t self[3] = {1, 1, 0};
   const NoliBodyPairs pairs = {
       .n_body = 3, .self = self, .still = still, .others = {.n = 5, .most = 1}};
   static const uint8_t want[5][5] = {

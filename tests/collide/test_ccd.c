@@ -489,6 +489,38 @@ static void both_methods_agree(void** state) {
   ASSERT_AT_MOST(n_apart, 0.01 * n);
 }
 
+// The limit of a search is what other pairs have left of the step. Where a pair is hit before it,
+// its time does not depend on it, so that steps do not depend on the order of pairs, nor on which
+// rank has them.
+static void times_do_not_depend_on_the_limit(void** state) {
+  (void)state;
+  TestRandom random = {31};
+  static const char* const method[] = {"additive", "inclusion"};
+  for (int m = 0; m < 2; m++) {
+    NoliCcdOptions options = noli_default_ccd_options();
+    options.method = method[m];
+    int n_hits = 0;
+    for (int k = 0; k < 4000; k++) {
+      const Kind* kind = k % 2 == 0 ? &point_triangle : &edge_edge;
+      options.min_separation = k % 3 == 0 ? random_power(&random, -6.0, -2.0) : 0.0;
+      Motion motion = random_motion(&random, kind);
+      double whole, part;
+      if (!kind->ccd(motion.x_t0, motion.x_t1, &options, 1.0, &whole) || whole == 0.0) {
+        continue;
+      }
+      n_hits++;
+      double limit = whole + (1.0 - whole) * random_power(&random, -6.0, 0.0);
+      assert_true(kind->ccd(motion.x_t0, motion.x_t1, &options, limit, &part));
+      assert_true(part == whole);
+      limit = whole * test_random(&random, 0.0, 1.0);
+      assert_false(kind->ccd(motion.x_t0, motion.x_t1, &options, limit, &part));
+      assert_true(part == limit);
+    }
+    print_message("%s: %d hits\n", method[m], n_hits);
+    assert_true(n_hits > 1000);
+  }
+}
+
 // For any budget the answer is safe and its cost is within the budget.
 static void few_boxes_are_safe(void** state) {
   (void)state;
@@ -574,6 +606,7 @@ int main(void) {
       cmocka_unit_test(exact_contacts_are_never_late),
       cmocka_unit_test(both_methods_agree),
       cmocka_unit_test(few_boxes_are_safe),
+      cmocka_unit_test(times_do_not_depend_on_the_limit),
       cmocka_unit_test(half_spaces_have_a_closed_form),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

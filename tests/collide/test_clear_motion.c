@@ -32,7 +32,7 @@ static Pair random_pair(TestRandom* random, double size, double far) {
 
 static NoliClearMotion clear_motion_of(const Pair* pair, const NoliCcdOptions* options,
                                        double t_max) {
-  const int32_t point[4] = {0, 1, 2, 3};
+  int32_t point[4] = {0, 1, 2, 3};
   const NoliSurface surface = {.n_vert = 4, .n_point = 4, .point = point};
   double x_t0[12], x_t1[12];
   for (int i = 0; i < 4; i++) {

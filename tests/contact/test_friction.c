@@ -12,18 +12,18 @@
 #define COULOMB                                                                                    \
   { MU, MU, 1.0, 0.0 }
 // body 0 has friction with body 1 and with the half-space
-static const int64_t rubbing_first[4] = {0, 2, 3, 4};
-static const int32_t rubbing_other[4] = {1, 2, 0, 0}, rubbing_number[4] = {1, 1, 1, 1};
+static int64_t rubbing_first[4] = {0, 2, 3, 4};
+static int32_t rubbing_other[4] = {1, 2, 0, 0}, rubbing_number[4] = {1, 1, 1, 1};
 #define RUBBING_PAIRS(law_)                                                                        \
   {                                                                                                \
     .n_body = 2, .law = (law_), .number = { 3, 0, rubbing_first, rubbing_other, rubbing_number }   \
   }
-static const NoliFrictionLaw friction_laws[2] = {NONE, COULOMB};
+static NoliFrictionLaw friction_laws[2] = {NONE, COULOMB};
 static const NoliContactPairs friction_pairs = RUBBING_PAIRS(friction_laws);
 
 #define STRIBECK                                                                                   \
   { 0.3, 0.7, 4e-3, 2.0 }
-static const NoliFrictionLaw stribeck_laws[2] = {NONE, STRIBECK};
+static NoliFrictionLaw stribeck_laws[2] = {NONE, STRIBECK};
 static const NoliContactPairs stribeck_pairs = RUBBING_PAIRS(stribeck_laws);
 
 typedef struct Evaluation {

@@ -75,12 +75,72 @@ static void move(Curves* curves, int32_t first, double dx, double dy) {
 
 // ---- derivatives --------------------------------------------------------------------------------
 
+enum { N_RING = 24, DOF = 6 * N_RING };
+
+// The Hessian (DOF x DOF), and its largest number. The projected one is semi-definite, and not
+// below it, in a random direction.
+static double compare_with_projected(NoliGcpPotential* potential, TestRandom* random,
+                                     double* hessian) {
+  double form[2] = {0.0, 0.0}, way[DOF], largest = 0.0;
+  int64_t n;
+  for (int i = 0; i < DOF; i++) {
+    way[i] = i % 3 < 2 ? test_random(random, -1.0, 1.0) : 0.0;
+  }
+  for (int projected = 1; projected >= 0; projected--) {
+    const NoliTriplet* triplets;
+    ASSERT_OK(noli_gcp_potential_hessian(potential, projected == 1, &triplets, &n));
+    memset(hessian, 0, DOF * DOF * sizeof *hessian);
+    for (int64_t i = 0; i < n; i++) {
+      hessian[DOF * triplets[i].row + triplets[i].column] += triplets[i].value;
+      form[projected] += way[triplets[i].row] * triplets[i].value * way[triplets[i].column];
+    }
+  }
+  assert_true(form[1] > 0.0);
+  ASSERT_AT_LEAST(form[1], form[0]);
+  for (int i = 0; i < DOF * DOF; i++) {
+    largest = noli_larger(largest, fabs(hessian[i]));
+  }
+  return largest;
+}
+
+// Differences of the value and of the gradient; errors are relative to the largest force and to the
+// stiffness.
+static void compare_with_differences(NoliGcpPotential* potential, Curves* curves,
+                                     const double* gradient, const double* hessian,
+                                     double stiffness) {
+  static double plus[DOF], minus[DOF];
+  double force = 0.0;
+  for (int i = 0; i < DOF; i++) {
+    force = noli_larger(force, fabs(gradient[i]));
+  }
+  for (int j = 0; j < DOF; j++) {
+    double h = 1e-6, before = curves->x[j];
+    if (j % 3 == 2) {
+      assert_true(fabs(gradient[j]) == 0.0);
+      continue;
+    }
+    curves->x[j] = before + h;
+    ASSERT_OK(noli_gcp_potential_update(potential, curves->x));
+    double above = noli_gcp_potential_value(potential);
+    ASSERT_OK(noli_gcp_potential_gradient(potential, plus));
+    curves->x[j] = before - h;
+    ASSERT_OK(noli_gcp_potential_update(potential, curves->x));
+    double below = noli_gcp_potential_value(potential);
+    ASSERT_OK(noli_gcp_potential_gradient(potential, minus));
+    curves->x[j] = before;
+    ASSERT_NEAR((above - below) / (2.0 * h), gradient[j], 1e-6 * force);
+    for (int i = 0; i < DOF; i++) {
+      double want = i % 3 < 2 ? (plus[i] - minus[i]) / (2.0 * h) : 0.0;
+      ASSERT_NEAR(want, hessian[DOF * i + j], 2e-4 * stiffness);
+    }
+  }
+}
+
 // Gradient and Hessian in the plane against differences, over pairs of every kind; projected
 // Hessians are semi-definite and not below the plain ones.
 static void derivatives_agree_with_differences(void** state) {
   (void)state;
   static const double alphas[4] = {0.1, 0.5, 0.8, 1.0}, half_space[6] = {0, -1.35, 0, 0, 1, 0};
-  enum { N = 24, DOF = 6 * N };
   NoliContext* context = test_context(1);
   TestRandom random = {36};
   int64_t count[5] = {0};
@@ -88,67 +148,25 @@ static void derivatives_agree_with_differences(void** state) {
 
     // two rough rings next to each other, apart at rest
     static Curves curves, rest;
-    static double hessian[DOF * DOF], gradient[DOF], plus[DOF], minus[DOF];
+    static double hessian[DOF * DOF], gradient[DOF];
     memset(&curves, 0, sizeof curves);
-    add_ring(&curves, &random, 0.0, 0.0, 1.0, N, 0.1);
-    add_ring(&curves, &random, 2.05 + test_random(&random, 0.2, 0.4), 0.1, 1.0, N, 0.1);
+    add_ring(&curves, &random, 0.0, 0.0, 1.0, N_RING, 0.1);
+    add_ring(&curves, &random, 2.05 + test_random(&random, 0.2, 0.4), 0.1, 1.0, N_RING, 0.1);
     rest = curves;
     move(&rest, 0, 0.0, 3.0);
-    move(&rest, N, 5.0, 0.0);
+    move(&rest, N_RING, 5.0, 0.0);
     NoliGcpPotential* potential = potential_of(context, &rest, 0.9, alphas[k % 4], half_space);
     ASSERT_OK(noli_gcp_potential_update(potential, curves.x));
 
     // count the pairs
-    int64_t n_pairs, n;
+    int64_t n_pairs;
     const NoliGcpContact* pair = noli_gcp_potential_pairs(potential, &n_pairs);
     for (int64_t i = 0; i < n_pairs; i++) {
       count[pair[i].kind]++;
     }
-
-    // plain and projected Hessian in one direction
     ASSERT_OK(noli_gcp_potential_gradient(potential, gradient));
-    double form[2] = {0.0, 0.0}, way[DOF], largest = 0.0, largest_force = 0.0;
-    for (int i = 0; i < DOF; i++) {
-      way[i] = i % 3 < 2 ? test_random(&random, -1.0, 1.0) : 0.0;
-      largest_force = noli_larger(largest_force, fabs(gradient[i]));
-    }
-    for (int projected = 1; projected >= 0; projected--) {
-      const NoliTriplet* triplets;
-      ASSERT_OK(noli_gcp_potential_hessian(potential, projected == 1, &triplets, &n));
-      memset(hessian, 0, sizeof hessian);
-      for (int64_t i = 0; i < n; i++) {
-        hessian[DOF * triplets[i].row + triplets[i].column] += triplets[i].value;
-        form[projected] += way[triplets[i].row] * triplets[i].value * way[triplets[i].column];
-      }
-    }
-    assert_true(form[1] > 0.0);
-    ASSERT_AT_LEAST(form[1], form[0]);
-    for (int i = 0; i < DOF * DOF; i++) {
-      largest = noli_larger(largest, fabs(hessian[i]));
-    }
-
-    // differences of the value and of the gradient
-    for (int j = 0; j < DOF; j++) {
-      double h = 1e-6, before = curves.x[j];
-      if (j % 3 == 2) {
-        assert_true(fabs(gradient[j]) == 0.0);
-        continue;
-      }
-      curves.x[j] = before + h;
-      ASSERT_OK(noli_gcp_potential_update(potential, curves.x));
-      double above = noli_gcp_potential_value(potential);
-      ASSERT_OK(noli_gcp_potential_gradient(potential, plus));
-      curves.x[j] = before - h;
-      ASSERT_OK(noli_gcp_potential_update(potential, curves.x));
-      double below = noli_gcp_potential_value(potential);
-      ASSERT_OK(noli_gcp_potential_gradient(potential, minus));
-      curves.x[j] = before;
-      ASSERT_NEAR((above - below) / (2.0 * h), gradient[j], 1e-6 * largest_force);
-      for (int i = 0; i < DOF; i++) {
-        double want = i % 3 < 2 ? (plus[i] - minus[i]) / (2.0 * h) : 0.0;
-        ASSERT_NEAR(want, hessian[DOF * i + j], 2e-4 * largest);
-      }
-    }
+    double largest = compare_with_projected(potential, &random, hessian);
+    compare_with_differences(potential, &curves, gradient, hessian, largest);
     noli_gcp_potential_destroy(&potential);
   }
 

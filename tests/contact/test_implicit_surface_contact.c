@@ -173,6 +173,70 @@ static double quadratic_form(const NoliBlockMatrix* matrix, const double* y) {
   return sum;
 }
 
+// First and second differences of the energy along random directions.
+static void compare_along_directions(const Scene* scene, const NoliEnergyTerm* term, bool still,
+                                     const double* gradient, const NoliAssembler* assembler) {
+  int32_t n = scene->n_vert;
+  double* step = calloc(3 * (size_t)n, sizeof(double));
+  double* moved = malloc(sizeof(double) * 3 * (size_t)n);
+  TestRandom random = {41};
+  for (int trial = 0; trial < 5; trial++) {
+    double slope = 0.0, h = 1e-6, e[3];
+    for (int32_t i = 0; i < 3 * n; i++) {
+      bool fixed = still && scene->surface->body[i / 3] == 1;
+      step[i] = fixed ? 0.0 : test_random(&random, -1.0, 1.0);
+      slope += gradient[i] * step[i];
+    }
+    double curvature = quadratic_form(noli_assembler_matrix(assembler), step);
+    for (int k = 0; k < 3; k++) {
+      for (int32_t i = 0; i < 3 * n; i++) {
+        moved[i] = scene->x[i] + (k - 1) * h * (k == 1 ? 0.0 : 1.0) * step[i];
+      }
+      e[k] = total_energy(term, moved);
+    }
+
+    // differences
+    ASSERT_NEAR((e[2] - e[0]) / (2.0 * h), slope, 1e-6 * (fabs(slope) + e[1]));
+    // second differences need a larger step
+    h = 1e-4;
+    for (int k = 0; k < 3; k += 2) {
+      for (int32_t i = 0; i < 3 * n; i++) {
+        moved[i] = scene->x[i] + (k - 1) * h * step[i];
+      }
+      e[k] = total_energy(term, moved);
+    }
+    ASSERT_NEAR((e[2] - 2.0 * e[1] + e[0]) / (h * h), curvature, 2e-3 * fabs(curvature));
+  }
+  free(step);
+  free(moved);
+}
+
+// The forces equal the gradient, on obstacles as well.
+static void compare_forces(NoliContext* context, const Scene* scene,
+                           const NoliImplicitSurfacePenalty* penalty, bool still,
+                           const double* gradient) {
+  int32_t n = scene->n_vert;
+  double* force = calloc(3 * (size_t)n, sizeof(double));
+  ASSERT_OK(noli_implicit_surface_forces(penalty, context, scene->x, 2.0, force));
+  NoliVec3 sum = {0.0, 0.0, 0.0}, on_planes = {0.0, 0.0, 0.0};
+  for (int32_t i = 0; i < n; i++) {
+    sum = noli_add3(sum, noli_load3(force + 3 * i));
+    for (int k = 0; k < 3 && (!still || scene->surface->body[i] == 0); k++) {
+      ASSERT_NEAR(force[3 * i + k], -0.5 * gradient[3 * i + k], 1e-9);
+    }
+  }
+
+  // half-spaces exert the resultant
+  for (int64_t c = 0; c < scene->set.contact.count; c++) {
+    const NoliImplicitSurfaceContact* contact = &scene->set.contact.data[c];
+    if (contact->n_triangle == 0) {
+      on_planes.y -= 0.5 * noli_penalty(contact->d, DELTA, 7.0).first;
+    }
+  }
+  ASSERT_AT_MOST(noli_norm3(noli_sub3(sum, on_planes)), 1e-10);
+  free(force);
+}
+
 static void assembled_term_agrees_with_differences(void** state) {
   (void)state;
   for (int still = 0; still < 2; still++) {
@@ -197,69 +261,16 @@ static void assembled_term_agrees_with_differences(void** state) {
 
     // gradient and Hessian by the assembler
     double* gradient = malloc(sizeof(double) * 3 * (size_t)n);
-    double* step = calloc(3 * (size_t)n, sizeof(double));
-    double* moved = malloc(sizeof(double) * 3 * (size_t)n);
     NoliAssembler* assembler = NULL;
     ASSERT_OK(noli_assembler_create(context, &assembler));
     ASSERT_OK(noli_assembler_set_unknowns(assembler, n, dof, n));
     ASSERT_OK(noli_assembler_prepare(assembler, &term, 1));
     ASSERT_OK(noli_assembler_linearize(assembler, &term, 1, scene.x, NOLI_EVAL_HESSIAN, gradient));
-
-    // random directions
-    TestRandom random = {41};
-    for (int trial = 0; trial < 5; trial++) {
-      double slope = 0.0, h = 1e-6, e[3];
-      for (int32_t i = 0; i < 3 * n; i++) {
-        bool fixed = still == 1 && scene.surface->body[i / 3] == 1;
-        step[i] = fixed ? 0.0 : test_random(&random, -1.0, 1.0);
-        slope += gradient[i] * step[i];
-      }
-      double curvature = quadratic_form(noli_assembler_matrix(assembler), step);
-      for (int k = 0; k < 3; k++) {
-        for (int32_t i = 0; i < 3 * n; i++) {
-          moved[i] = scene.x[i] + (k - 1) * h * (k == 1 ? 0.0 : 1.0) * step[i];
-        }
-        e[k] = total_energy(&term, moved);
-      }
-
-      // differences
-      ASSERT_NEAR((e[2] - e[0]) / (2.0 * h), slope, 1e-6 * (fabs(slope) + e[1]));
-      // second differences need a larger step
-      h = 1e-4;
-      for (int k = 0; k < 3; k += 2) {
-        for (int32_t i = 0; i < 3 * n; i++) {
-          moved[i] = scene.x[i] + (k - 1) * h * step[i];
-        }
-        e[k] = total_energy(&term, moved);
-      }
-      ASSERT_NEAR((e[2] - 2.0 * e[1] + e[0]) / (h * h), curvature, 2e-3 * fabs(curvature));
-    }
-
-    // the forces equal the gradient, on obstacles as well
-    double* force = calloc(3 * (size_t)n, sizeof(double));
-    ASSERT_OK(noli_implicit_surface_forces(&penalty, context, scene.x, 2.0, force));
-    NoliVec3 sum = {0.0, 0.0, 0.0}, on_planes = {0.0, 0.0, 0.0};
-    for (int32_t i = 0; i < n; i++) {
-      sum = noli_add3(sum, noli_load3(force + 3 * i));
-      for (int k = 0; k < 3 && (still == 0 || scene.surface->body[i] == 0); k++) {
-        ASSERT_NEAR(force[3 * i + k], -0.5 * gradient[3 * i + k], 1e-9);
-      }
-    }
-
-    // half-spaces exert the resultant
-    for (int64_t c = 0; c < scene.set.contact.count; c++) {
-      const NoliImplicitSurfaceContact* contact = &scene.set.contact.data[c];
-      if (contact->n_triangle == 0) {
-        on_planes.y -= 0.5 * noli_penalty(contact->d, DELTA, 7.0).first;
-      }
-    }
-    ASSERT_AT_MOST(noli_norm3(noli_sub3(sum, on_planes)), 1e-10);
+    compare_along_directions(&scene, &term, still == 1, gradient, assembler);
+    compare_forces(context, &scene, &penalty, still == 1, gradient);
     noli_assembler_destroy(&assembler);
     free(dof);
     free(gradient);
-    free(step);
-    free(moved);
-    free(force);
     free_scene(&scene);
     test_context_done(&context);
   }

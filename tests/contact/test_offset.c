@@ -140,7 +140,7 @@ static void forces_depend_on_the_gap_alone(void** state) {
         noli_pair_forces_free(context, &pairs);
 
         // and the lagged normal force of friction
-        const NoliFrictionLaw law = {0.5, 0.5, 1.0, 0.0};
+        NoliFrictionLaw law = {0.5, 0.5, 1.0, 0.0};
         const NoliContactPairs rub = {.n_body = 2, .law = &law};
         NoliFrictionSet set;
         noli_friction_set_init(&set);

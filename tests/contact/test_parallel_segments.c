@@ -122,9 +122,8 @@ static void every_end_is_listed_once(void** state) {
   (void)state;
   enum { N_VERT = 9 + 5 + 1 };
   static const int32_t vert_first[4] = {0, 9, 14, 15}, tri[3] = {0, 1, 2}, point[1] = {0},
-                       tail[6] = {0, 2, 2, 3, 3, 4},
-                       net[24] = {0, 1, 1, 2, 3, 4, 4, 5, 6, 7, 7, 8,
-                                  0, 3, 3, 6, 1, 4, 4, 7, 2, 5, 5, 8};
+                       tail[6] = {0, 2, 2, 3, 3, 4}, net[24] = {0, 1, 1, 2, 3, 4, 4, 5, 6, 7, 7, 8,
+                                                                0, 3, 3, 6, 1, 4, 4, 7, 2, 5, 5, 8};
   const NoliSurfaceParts parts[3] = {{.n_edge = 12, .edge = net},
                                      {.n_tri = 1, .tri = tri, .n_edge = 3, .edge = tail},
                                      {.n_point = 1, .point = point, .points_are_edges = true}};
@@ -153,8 +152,8 @@ static void every_end_is_listed_once(void** state) {
     }
     assert_true(next == pairs.pair.count);
     n_found += (int)next;
-    ASSERT_OK(noli_point_edges_find(&pairs, bars.context, bars.surface,
-                                    NOLI_POINT_EDGES_IN_PLANES, &bars.candidates));
+    ASSERT_OK(noli_point_edges_find(&pairs, bars.context, bars.surface, NOLI_POINT_EDGES_IN_PLANES,
+                                    &bars.candidates));
     assert_true(pairs.pair.count == 0);
   }
   assert_true(n_found > 4000);

@@ -172,7 +172,7 @@ static void set_input(Fixture* f, NoliInput input, int64_t i, double value) {
     block->lame_lambda[i] = value;
     break;
   case NOLI_INPUT_MASS:
-    problem->mass[i] = problem->weight[i] = value;
+    problem->inertia.mass[i] = problem->inertia.weight[i] = value;
     break;
   default:
     problem->X[i] = value;
@@ -185,7 +185,7 @@ static double get_input(const Fixture* f, NoliInput input, int64_t i) {
   const NoliProblem* problem = &f->sim->model->problem;
   return input == NOLI_INPUT_MU       ? problem->block[0].lame_mu[i]
          : input == NOLI_INPUT_LAMBDA ? problem->block[0].lame_lambda[i]
-         : input == NOLI_INPUT_MASS   ? problem->mass[i]
+         : input == NOLI_INPUT_MASS   ? problem->inertia.mass[i]
                                       : problem->X[i];
 }
 

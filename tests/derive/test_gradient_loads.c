@@ -229,7 +229,7 @@ static void viscous_loaded_beam(World* world) {
   world->body[0].material.prony = &prony;
 }
 
-static void springs_volumes_and_loads(void** state) {
+static void stretched_springs(void** state) {
   (void)state;
   static const GradientCase cases[] = {
       {"springs, stiffness", sprung, NULL, 0.01, 8, OF("spring_stiffness", "spring 0"), 0.1, 1e-6},
@@ -243,6 +243,18 @@ static void springs_volumes_and_loads(void** state) {
       {"strung, positions", strung, NULL, 0.01, 6, OF("initial_position", "body1"), 1e-6, 1e-6},
       {"strung tr_bdf2, stiffness", undamped_strung, "tr_bdf2", 0.01, 6,
        OF("spring_stiffness", "spring 0"), 0.1, 1e-6},
+      {"strung tr_bdf2, damping", strung, "tr_bdf2", 0.01, 6, OF("spring_damping", "spring 1"),
+       1e-3, 1e-6},
+      {"strung trapezoidal, length", strung, "trapezoidal", 0.01, 6,
+       OF("spring_length", "spring 0"), 1e-5, 1e-6},
+      {"springs trapezoidal, shape", sprung, "trapezoidal", 0.01, 6, SHAPE("body1"), 1e-6, 1e-6},
+  };
+  COMPARE(cases);
+}
+
+static void pressures(void** state) {
+  (void)state;
+  static const GradientCase cases[] = {
       {"pressure, factor", under_pressure, NULL, 0.01, 6, OF("force", "force 0"), 2e-2, 1e-6},
       {"pressure, shape", under_pressure, "bdf2", 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
       {"side pressure, factor", side_pressure, "sdirk2", 0.01, 6, OF("force", "force 0"), 2e-2,
@@ -252,16 +264,28 @@ static void springs_volumes_and_loads(void** state) {
        1e-6, 1e-6},
       {"pressure tr_bdf2, factor", under_pressure, "tr_bdf2", 0.01, 5, OF("force", "force 0"), 2e-2,
        1e-6},
-      {"pressure tr_bdf2, positions",
-       under_pressure,
-       "tr_bdf2",
-       0.01,
-       5,
-       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
-       1e-6,
-       1e-6},
+      {"pressure tr_bdf2, positions", under_pressure, "tr_bdf2", 0.01, 5,
+       VERTICES("initial_position", "body0"), 1e-6, 1e-6},
       {"flat pressure, factor", flat_pressure, NULL, 0.005, 6, OF("force", "force 0"), 2e-2, 1e-5},
       {"flat pressure, young", flat_pressure, NULL, 0.005, 6, OF("young", "body0"), 2, 1e-5},
+      {"order 2, pressure, factor", quadratic_pressure, NULL, 0.01, 4, OF("force", "force 0"), 2e-2,
+       1e-6},
+      {"order 2, pressure, shape", quadratic_pressure, "bdf2", 0.01, 4, SHAPE("body0"), 1e-6, 1e-6},
+      {"order 3, side pressure, shape", cubic_side_pressure, "sdirk2", 0.01, 3, SHAPE("body0"),
+       1e-6, 1e-6},
+      {"curved pressure, factor", curved_pressure, "bdf2", 0.01, 4, OF("force", "force 0"), 2e-2,
+       1e-6},
+      {"curved pressure, young", curved_pressure, NULL, 0.01, 4, OF("young", "body0"), 5, 1e-6},
+      {"curved pressure, shape", curved_pressure, NULL, 0.01, 4, SHAPE("body0"), 1e-6, 1e-6},
+      {"order 1, curved pressure, shape", linear_curved_pressure, "bdf2", 0.01, 4, SHAPE("body0"),
+       1e-6, 1e-6},
+  };
+  COMPARE(cases);
+}
+
+static void tractions_and_accelerations(void** state) {
+  (void)state;
+  static const GradientCase cases[] = {
       {"traction, factor", under_traction, NULL, 0.01, 6, OF("force", "force 0"), 2e-2, 1e-6},
       {"traction, shape", under_traction, NULL, 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
       {"traction tr_bdf2, shape", under_traction, "tr_bdf2", 0.01, 5, SHAPE("body0"), 1e-6, 1e-6},
@@ -285,19 +309,21 @@ static void springs_volumes_and_loads(void** state) {
        1e-6, 1e-6},
       {"curved traction, factor", curved_traction, NULL, 0.01, 4, OF("force", "force 0"), 2e-2,
        1e-6},
-      {"order 2, pressure, factor", quadratic_pressure, NULL, 0.01, 4, OF("force", "force 0"), 2e-2,
-       1e-6},
-      {"order 2, pressure, shape", quadratic_pressure, "bdf2", 0.01, 4, SHAPE("body0"), 1e-6, 1e-6},
-      {"order 3, side pressure, shape", cubic_side_pressure, "sdirk2", 0.01, 3, SHAPE("body0"),
-       1e-6, 1e-6},
-      {"curved pressure, factor", curved_pressure, "bdf2", 0.01, 4, OF("force", "force 0"), 2e-2,
-       1e-6},
-      {"curved pressure, young", curved_pressure, NULL, 0.01, 4, OF("young", "body0"), 5, 1e-6},
-      {"curved pressure, shape", curved_pressure, NULL, 0.01, 4, SHAPE("body0"), 1e-6, 1e-6},
       {"order 1, curved traction, shape", linear_curved_traction, NULL, 0.01, 4, SHAPE("body0"),
        1e-6, 1e-6},
-      {"order 1, curved pressure, shape", linear_curved_pressure, "bdf2", 0.01, 4, SHAPE("body0"),
-       1e-6, 1e-6},
+      {"order 2 tr_bdf2, acceleration, density", accelerated_quadratic, "tr_bdf2", 0.01, 4,
+       OF("density", "body0"), 0.3, 1e-6},
+      {"viscous beam at rest, young", viscous_loaded_beam, "quasi_static", 0.01, 4,
+       OF("young", "body0"), 5, 1e-6},
+      {"viscous beam, force", viscous_loaded_beam, "bdf2", 0.01, 6, OF("force", "force 0"), 1e-3,
+       1e-6},
+  };
+  COMPARE(cases);
+}
+
+static void regions(void** state) {
+  (void)state;
+  static const GradientCase cases[] = {
       {"gas, pressure", with_gas, NULL, 0.01, 6, OF("volume_pressure", "body0"), 0.1, 1e-6},
       {"gas, compression", with_gas, "bdf2", 0.01, 6, OF("volume_compression", "body0"), 1e-7,
        1e-6},
@@ -306,25 +332,8 @@ static void springs_volumes_and_loads(void** state) {
       {"water, shape", with_water, NULL, 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
       {"water, compression", with_water, "sdirk2", 0.01, 6, OF("volume_compression", "body0"), 1e-7,
        1e-5},
-      {"quadratic, positions",
-       with_quadratic,
-       NULL,
-       0.01,
-       6,
-       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
-       1e-6,
-       1e-6},
-      {"strung tr_bdf2, damping", strung, "tr_bdf2", 0.01, 6, OF("spring_damping", "spring 1"),
-       1e-3, 1e-6},
-      {"strung trapezoidal, length", strung, "trapezoidal", 0.01, 6,
-       OF("spring_length", "spring 0"), 1e-5, 1e-6},
-      {"springs trapezoidal, shape", sprung, "trapezoidal", 0.01, 6, SHAPE("body1"), 1e-6, 1e-6},
-      {"order 2 tr_bdf2, acceleration, density", accelerated_quadratic, "tr_bdf2", 0.01, 4,
-       OF("density", "body0"), 0.3, 1e-6},
-      {"viscous beam at rest, young", viscous_loaded_beam, "quasi_static", 0.01, 4,
-       OF("young", "body0"), 5, 1e-6},
-      {"viscous beam, force", viscous_loaded_beam, "bdf2", 0.01, 6, OF("force", "force 0"), 1e-3,
-       1e-6},
+      {"quadratic, positions", with_quadratic, NULL, 0.01, 6, VERTICES("initial_position", "body0"),
+       1e-6, 1e-6},
   };
   COMPARE(cases);
 }
@@ -493,7 +502,10 @@ static void shares_without_masses_are_refused(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(springs_volumes_and_loads),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(stretched_springs),
+                                     cmocka_unit_test(pressures),
+                                     cmocka_unit_test(tractions_and_accelerations),
+                                     cmocka_unit_test(regions),
                                      cmocka_unit_test(total_forces_of_higher_order),
                                      cmocka_unit_test(shares_without_masses_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,7 +164,7 @@ static void late_centred_beam(World* world) {
   world->motion[0].target = turn_about_centre;
 }
 
-static void prescribed_motions(void** state) {
+static void turns_and_changes(void** state) {
   (void)state;
   static const GradientCase cases[] = {
       {"turned, factor", turned_beam, NULL, 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
@@ -172,36 +172,14 @@ static void prescribed_motions(void** state) {
       {"turned, velocity", turned_beam, "sdirk2", 0.01, 6, OF("motion_velocity", "drive"), 1e-4,
        1e-6},
       {"turned, shape", turned_beam, NULL, 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
-      {"turned bdf2, positions",
-       turned_beam,
-       "bdf2",
-       0.01,
-       6,
-       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
-       1e-6,
-       1e-6},
+      {"turned bdf2, positions", turned_beam, "bdf2", 0.01, 6,
+       VERTICES("initial_position", "body0"), 1e-6, 1e-6},
       {"turned tr_bdf2, velocity", turned_beam, "tr_bdf2", 0.01, 6, OF("motion_velocity", "drive"),
        1e-4, 1e-6},
-      {"clamped late, young", late_beam, NULL, 0.01, 6, OF("young", "body0"), 100, 1e-6},
-      {"clamped late, density", late_beam, "bdf2", 0.01, 6, OF("density", "body0"), 0.1, 1e-6},
       {"changed, factor", changed_beam, NULL, 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
       {"changed, velocity", changed_beam, "sdirk2", 0.01, 6, OF("motion_velocity", "drive"), 1e-4,
        1e-6},
       {"changed, shape", changed_beam, "sdirk2", 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
-      {"shaken, factor", shaken_beam, "bdf2", 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
-      {"shaken, shape", shaken_beam, NULL, 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
-      {"shaken bdf2, positions",
-       shaken_beam,
-       "bdf2",
-       0.01,
-       6,
-       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
-       1e-6,
-       1e-6},
-      {"changed shaken, factor", changed_shaken_beam, NULL, 0.01, 6, OF("motion", "drive"), 1e-4,
-       1e-6},
-      {"changed shaken bdf2, shape", changed_shaken_beam, "bdf2", 0.01, 6, SHAPE("body0"), 1e-6,
-       1e-6},
       {"order 2 turned bdf2, factor", quadratic_turned_beam, "bdf2", 0.01, 4, OF("motion", "drive"),
        1e-4, 1e-6},
       {"order 2 turned sdirk2, velocity", quadratic_turned_beam, "sdirk2", 0.01, 4,
@@ -219,33 +197,51 @@ static void prescribed_motions(void** state) {
       {"spun bdf2, velocity", spun_beam, "bdf2", 0.01, 6, OF("motion_velocity", "drive"), 1e-4,
        1e-6},
       {"spun, shape", spun_beam, NULL, 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
-      {"spun shaken, spin", spun_shaken_beam, "bdf2", 0.01, 6, OF("motion_spin", "drive"), 1e-4,
-       1e-6},
-      {"spun shaken, positions",
-       spun_shaken_beam,
-       NULL,
-       0.01,
-       6,
-       {.kind = "initial_position", .of = "body0", .scope = "vertices"},
-       1e-6,
-       1e-6},
-      {"lifted, spin", lifted_box, NULL, 0.004, 8, OF("motion_spin", "drive"), 1e-5, 1e-5},
-      {"lifted, velocity", lifted_box, NULL, 0.004, 8, OF("motion_velocity", "drive"), 1e-6, 1e-5},
-      {"lifted sdirk2, velocity", lifted_box, "sdirk2", 0.004, 8, OF("motion_velocity", "drive"),
-       1e-6, 1e-5},
       {"damped and turned tr_bdf2, factor", damped_turned_beam, "tr_bdf2", 0.01, 6,
        OF("motion", "drive"), 1e-4, 1e-6},
       {"damped and turned trapezoidal, velocity", damped_turned_beam, "trapezoidal", 0.01, 6,
        OF("motion_velocity", "drive"), 1e-4, 1e-6},
-      {"dragged tr_bdf2, velocity", dragged_box, "tr_bdf2", 0.004, 4,
-       OF("motion_velocity", "drive"), 1e-6, 1e-5},
-      {"dragged trapezoidal, density", dragged_box, "trapezoidal", 0.004, 4, OF("density", "body0"),
-       0.1, 1e-5},
+  };
+  COMPARE(cases);
+}
+
+static void shakes(void** state) {
+  (void)state;
+  static const GradientCase cases[] = {
+      {"shaken, factor", shaken_beam, "bdf2", 0.01, 6, OF("motion", "drive"), 1e-4, 1e-6},
+      {"shaken, shape", shaken_beam, NULL, 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
+      {"shaken bdf2, positions", shaken_beam, "bdf2", 0.01, 6,
+       VERTICES("initial_position", "body0"), 1e-6, 1e-6},
+      {"changed shaken, factor", changed_shaken_beam, NULL, 0.01, 6, OF("motion", "drive"), 1e-4,
+       1e-6},
+      {"changed shaken bdf2, shape", changed_shaken_beam, "bdf2", 0.01, 6, SHAPE("body0"), 1e-6,
+       1e-6},
+      {"spun shaken, spin", spun_shaken_beam, "bdf2", 0.01, 6, OF("motion_spin", "drive"), 1e-4,
+       1e-6},
+      {"spun shaken, positions", spun_shaken_beam, NULL, 0.01, 6,
+       VERTICES("initial_position", "body0"), 1e-6, 1e-6},
       {"viscous shaken, factor", viscous_shaken_beam, NULL, 0.01, 6, OF("motion", "drive"), 1e-4,
        1e-6},
       {"viscous shaken bdf2, velocity", viscous_shaken_beam, "bdf2", 0.01, 6,
        OF("motion_velocity", "drive"), 1e-4, 1e-6},
       {"viscous shaken, shape", viscous_shaken_beam, NULL, 0.01, 6, SHAPE("body0"), 1e-6, 1e-6},
+  };
+  COMPARE(cases);
+}
+
+static void late_clamps_lifts_and_drags(void** state) {
+  (void)state;
+  static const GradientCase cases[] = {
+      {"clamped late, young", late_beam, NULL, 0.01, 6, OF("young", "body0"), 100, 1e-6},
+      {"clamped late, density", late_beam, "bdf2", 0.01, 6, OF("density", "body0"), 0.1, 1e-6},
+      {"lifted, spin", lifted_box, NULL, 0.004, 8, OF("motion_spin", "drive"), 1e-5, 1e-5},
+      {"lifted, velocity", lifted_box, NULL, 0.004, 8, OF("motion_velocity", "drive"), 1e-6, 1e-5},
+      {"lifted sdirk2, velocity", lifted_box, "sdirk2", 0.004, 8, OF("motion_velocity", "drive"),
+       1e-6, 1e-5},
+      {"dragged tr_bdf2, velocity", dragged_box, "tr_bdf2", 0.004, 4,
+       OF("motion_velocity", "drive"), 1e-6, 1e-5},
+      {"dragged trapezoidal, density", dragged_box, "trapezoidal", 0.004, 4, OF("density", "body0"),
+       0.1, 1e-5},
   };
   COMPARE(cases);
 }
@@ -295,7 +291,8 @@ static void targets_that_vary_without_derivatives(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(prescribed_motions),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(turns_and_changes), cmocka_unit_test(shakes),
+                                     cmocka_unit_test(late_clamps_lifts_and_drags),
                                      cmocka_unit_test(targets_that_do_not_vary),
                                      cmocka_unit_test(targets_that_vary_without_derivatives)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -276,6 +276,88 @@ static void mass_of_a_ball(void** state) {
   test_context_done(&context);
 }
 
+enum { FIRST_NODE = 2 }; // of the space, in vectors of more nodes
+
+static double* random_vector(TestRandom* random, size_t n, double low, double high) {
+  double* v = malloc(n * sizeof *v);
+  for (size_t i = 0; i < n; i++) {
+    v[i] = test_random(random, low, high);
+  }
+  return v;
+}
+
+// Sums up gradient and Hessian times d over the elements; returns the energy.
+static double sum_up(const NoliSpace* space, const NoliLocal* of, const double* d, double* gradient,
+                     double* product) {
+  int64_t n_block = noli_stencil_blocks(space->n_local);
+  double sum = 0.0;
+  for (int64_t t = 0; t < space->n_tet; t++) {
+    const int32_t* node = space->node + t * space->n_local;
+    sum += of->energy[t];
+    for (int32_t a = 0; a < space->n_local; a++) {
+      for (int i = 0; i < 3; i++) {
+        gradient[3 * (node[a] + FIRST_NODE) + i] += of->gradient[3 * (t * space->n_local + a) + i];
+      }
+      for (int32_t b = 0; b < space->n_local; b++) {
+        const double* block =
+            of->hessian +
+            9 * (t * n_block + noli_stencil_block(space->n_local, a < b ? a : b, a < b ? b : a));
+        for (int i = 0; i < 3; i++) {
+          product[3 * (node[a] + FIRST_NODE) + i] +=
+              block[4 * i] * d[3 * (node[b] + FIRST_NODE) + i];
+        }
+      }
+    }
+  }
+  return sum;
+}
+
+// Of a ball of random density.
+static void compare_inertia(NoliContext* context, const NoliSpace* space, TestRandom* random) {
+  NoliMass mass;
+  NoliElementMass elements;
+  size_t n = 3 * (size_t)(space->n_node + FIRST_NODE), n_tet = (size_t)space->n_tet;
+  double* density = random_vector(random, n_tet, 500.0, 1500.0);
+  ASSERT_OK(noli_mass_create(context, space, density, &mass));
+  ASSERT_OK(noli_element_mass_create(context, space, density, &elements));
+
+  // the product with the mass matrix
+  double *x = random_vector(random, n, -1.0, 1.0), *x_tilde = random_vector(random, n, -1.0, 1.0);
+  double *d = malloc(n * 8), *want = malloc(n * 8), *got = calloc(n, 8), *curved = calloc(n, 8);
+  for (size_t i = 0; i < n; i++) {
+    d[i] = x[i] - x_tilde[i];
+  }
+  noli_mass_multiply(&mass, d + 3 * FIRST_NODE, 1, want + 3 * FIRST_NODE);
+
+  // the term
+  NoliElementInertia data = {
+      .mass = &elements, .x_tilde = x_tilde, .scale = 1.0, .first_node = FIRST_NODE};
+  NoliLocal out = {malloc(n_tet * 8), malloc(3 * n_tet * (size_t)space->n_local * 8),
+                   malloc(9 * n_tet * (size_t)noli_stencil_blocks(space->n_local) * 8)};
+  noli_element_inertia_evaluate(&data, x, 0, space->n_tet,
+                                NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | NOLI_EVAL_PROJECTED, &out);
+  double sum = sum_up(space, &out, d, got, curved), want_sum = 0.0, largest = 0.0;
+
+  // compare
+  for (size_t i = 3 * FIRST_NODE; i < n; i++) {
+    want_sum += 0.5 * d[i] * want[i];
+    largest = noli_larger(largest, fabs(want[i]));
+  }
+  for (size_t i = 3 * FIRST_NODE; i < n; i++) {
+    ASSERT_NEAR(got[i], want[i], 1e-13 * largest);
+    ASSERT_NEAR(curved[i], want[i], 1e-13 * largest);
+  }
+  ASSERT_NEAR(sum, want_sum, 1e-12 * want_sum);
+  assert_true(want_sum > 1.0);
+  double* const own[] = {density, x,          x_tilde,      d,          want, got,
+                         curved,  out.energy, out.gradient, out.hessian};
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+    free(own[i]);
+  }
+  noli_element_mass_destroy(context, &elements);
+  noli_mass_destroy(context, &mass);
+}
+
 // The energy of inertia, element by element, is the quadratic form of the assembled matrix; its
 // gradient is the product, its Hessian the matrix.
 static void inertia_of_elements(void** state) {
@@ -286,87 +368,9 @@ static void inertia_of_elements(void** state) {
     for (int32_t g = 1; g <= 2; g++) {
       NoliMesh* mesh = NULL;
       NoliSpace space;
-      NoliMass mass;
-      NoliElementMass elements;
-      enum { FIRST = 2 };
-
-      // a ball of random density
       ASSERT_OK(noli_mesh_make_curved_sphere(context, 1.0, 2, g, &mesh));
       ASSERT_OK(noli_space_create(context, mesh, order, &space));
-      size_t n = 3 * (size_t)(space.n_node + FIRST), n_tet = (size_t)space.n_tet;
-      size_t n_local = (size_t)space.n_local;
-      double* density = malloc(n_tet * sizeof(double));
-      for (size_t t = 0; t < n_tet; t++) {
-        density[t] = test_random(&random, 500.0, 1500.0);
-      }
-      ASSERT_OK(noli_mass_create(context, &space, density, &mass));
-      ASSERT_OK(noli_element_mass_create(context, &space, density, &elements));
-
-      // the product with the mass matrix
-      double *x = malloc(n * 8), *x_tilde = malloc(n * 8), *d = malloc(n * 8);
-      double *want = malloc(n * 8), *got = calloc(n, 8), *curved = calloc(n, 8);
-      for (size_t i = 0; i < n; i++) {
-        x[i] = test_random(&random, -1.0, 1.0);
-        x_tilde[i] = test_random(&random, -1.0, 1.0);
-        d[i] = x[i] - x_tilde[i];
-      }
-      noli_mass_multiply(&mass, d + 3 * FIRST, 1, want + 3 * FIRST);
-
-      // the term
-      NoliElementInertia data = {
-          .mass = &elements, .x_tilde = x_tilde, .scale = 1.0, .first_node = FIRST};
-      double* energy = malloc(n_tet * 8);
-      double* gradient = malloc(3 * n_tet * n_local * 8);
-      int64_t n_block = noli_stencil_blocks(space.n_local);
-      double* hessian = malloc(9 * n_tet * (size_t)n_block * 8);
-      NoliLocal out = {energy, gradient, hessian};
-      noli_element_inertia_evaluate(&data, x, 0, space.n_tet,
-                                    NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | NOLI_EVAL_PROJECTED,
-                                    &out);
-
-      // sum up gradient and Hessian
-      double sum = 0.0, want_sum = 0.0, largest = 0.0;
-      for (int64_t t = 0; t < space.n_tet; t++) {
-        const int32_t* node = space.node + t * space.n_local;
-        sum += energy[t];
-        for (int32_t a = 0; a < space.n_local; a++) {
-          for (int i = 0; i < 3; i++) {
-            got[3 * (node[a] + FIRST) + i] += gradient[3 * (t * space.n_local + a) + i];
-          }
-          for (int32_t b = 0; b < space.n_local; b++) {
-            const double* block =
-                hessian +
-                9 * (t * n_block + noli_stencil_block(space.n_local, a < b ? a : b, a < b ? b : a));
-            for (int i = 0; i < 3; i++) {
-              curved[3 * (node[a] + FIRST) + i] += block[4 * i] * d[3 * (node[b] + FIRST) + i];
-            }
-          }
-        }
-      }
-
-      // compare
-      for (size_t i = 3 * FIRST; i < n; i++) {
-        want_sum += 0.5 * d[i] * want[i];
-        largest = noli_larger(largest, fabs(want[i]));
-      }
-      for (size_t i = 3 * FIRST; i < n; i++) {
-        ASSERT_NEAR(got[i], want[i], 1e-13 * largest);
-        ASSERT_NEAR(curved[i], want[i], 1e-13 * largest);
-      }
-      ASSERT_NEAR(sum, want_sum, 1e-12 * want_sum);
-      assert_true(want_sum > 1.0);
-      free(density);
-      free(x);
-      free(x_tilde);
-      free(d);
-      free(want);
-      free(got);
-      free(curved);
-      free(energy);
-      free(gradient);
-      free(hessian);
-      noli_element_mass_destroy(context, &elements);
-      noli_mass_destroy(context, &mass);
+      compare_inertia(context, &space, &random);
       noli_space_destroy(context, &space);
       noli_mesh_destroy(context, &mesh);
     }

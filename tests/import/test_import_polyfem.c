@@ -176,10 +176,8 @@ static void common_files_are_merged_and_patched(void** state) {
   test_context_done(&context);
 }
 
-static void refusals_name_file_line_and_path(void** state) {
+static void refusals_of_the_geometric_potential(void** state) {
   (void)state;
-
-  // the geometric contact potential
   NoliContext* context = test_context(1);
   make_meshes(context);
   static const char* const geometric[][2] = {
@@ -197,8 +195,14 @@ static void refusals_name_file_line_and_path(void** state) {
              geometric[i][0]);
     assert_refused(context, text, geometric[i][1]);
   }
+  test_context_done(&context);
+}
 
-  // failures in a file that the scene includes
+// Of a file that the scene includes.
+static void refusals_name_file_line_and_path(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  make_meshes(context);
   write_quoted(FOLDER "/inner/wrong.json",
                "{'geometry': [{'mesh': 'box.msh'}],\n"
                "'contact': {'enabled': true,\n 'use_convergent_formulation': true},\n"
@@ -223,8 +227,11 @@ static void refusals_name_file_line_and_path(void** state) {
                  "'path': '/geometry/4'}]}",
                  "scene.json:2: patch[0]: does not fit");
   assert_refused(context, "{'common': 'scene.json'}", "do they name each other?");
+  test_context_done(&context);
+}
 
-  // failures in the scene itself
+static void refusals_of_the_scene_itself(void** state) {
+  (void)state;
   static const struct {
     const char *rest, *message;
   } cases[] = {
@@ -265,8 +272,8 @@ static void refusals_name_file_line_and_path(void** state) {
       {"'geometry': {'mesh': 'box.msh', 'transformation': {'dimensions':\n[1, 0, 1]}}",
        "an extent of 0 would flatten the mesh"},
   };
-
-  // every text fails with its message
+  NoliContext* context = test_context(1);
+  make_meshes(context);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[TEXT];
     snprintf(text, sizeof text, "{" HEAD "%s}", cases[i].rest);
@@ -411,7 +418,9 @@ int main(void) {
       cmocka_unit_test(public_scenes_are_read_or_refused_with_reason),
       cmocka_unit_test(flat_slopes_slide_and_hold),
       cmocka_unit_test(common_files_are_merged_and_patched),
+      cmocka_unit_test(refusals_of_the_geometric_potential),
       cmocka_unit_test(refusals_name_file_line_and_path),
+      cmocka_unit_test(refusals_of_the_scene_itself),
       cmocka_unit_test(the_native_scene_stands_alone),
       cmocka_unit_test(spoilt_scenes_never_crash),
   };

@@ -83,38 +83,36 @@ static void meshes_are_placed_as_there(void** state) {
   test_context_done(&context);
 }
 
+static const char most_keys[] =
+    "{'geometry': ["
+    "{'mesh': 'box.msh', 'volume_selection': 3, 'unit': 'cm'},"
+    "{'mesh': 'box.msh', 'volume_selection': 4, 'transformation': {'translation': [5, 0, 0]}},"
+    "{'mesh': 'box.msh', 'enabled': false, 'n_refs': 0},"
+    "{'mesh': 'plane.obj', 'is_obstacle': true, 'surface_selection': 9, 'transformation':"
+    " {'dimensions': [8, 0, 8], 'translation': [0, -9, 0]}},"
+    "{'mesh': 'plane.obj', 'type': 'mesh_array', 'is_obstacle': true, 'extract': 'points',"
+    " 'array': {'offset': 2, 'size': [2, 1, 3], 'relative': true},"
+    " 'transformation': {'translation': [0, -20, 0]}},"
+    "{'type': 'ground', 'height': -30, 'is_obstacle': true}],"
+    "'materials': [{'id': [3, 5], 'type': 'NeoHookean', 'E': {'value': 2, 'unit': 'MPa'},"
+    " 'nu': 0.3, 'rho': 500}, {'id': 4, 'type': 'FixedCorotational', 'lambda': 1e5, 'mu': 2e5}],"
+    "'time': {'tend': 3, 'time_steps': 120, 't0': 1, 'integrator': 'ImplicitNewmark'},"
+    "'contact': {'enabled': true, 'dhat': {'value': 2, 'unit': 'mm'}, 'epsv': 0.004,"
+    " 'friction_coefficient': 0.5},"
+    "'solver': {'contact': {'friction_iterations': -1, 'barrier_stiffness': 1e7},"
+    " 'nonlinear': {'max_iterations': 50}, 'advanced': {'lump_mass_matrix': false}},"
+    "'initial_conditions': {'velocity': [{'id': 4, 'value': [1, -2, 0]}]},"
+    "'boundary_conditions': {'rhs': [0, 9.81, 0], 'obstacle_displacements': "
+    "[{'id': 9, 'value': [0, 't', 0]}]},"
+    "'output': {'json': 'x.json', 'paraview': {'skip_frame': 5}}, 'tests': {'err_l2': 1}}";
+
 static void everything_has_its_place_in_the_native_scene(void** state) {
   (void)state;
-
-  // a scene with most of the keys
   TestLog log;
   NoliContext* context = test_context_log(&log);
   make_meshes(context);
   json_t* tree;
-  NoliScene* scene = load(
-      context,
-      "{'geometry': ["
-      "{'mesh': 'box.msh', 'volume_selection': 3, 'unit': 'cm'},"
-      "{'mesh': 'box.msh', 'volume_selection': 4, 'transformation': {'translation': [5, 0, 0]}},"
-      "{'mesh': 'box.msh', 'enabled': false, 'n_refs': 0},"
-      "{'mesh': 'plane.obj', 'is_obstacle': true, 'surface_selection': 9, 'transformation':"
-      " {'dimensions': [8, 0, 8], 'translation': [0, -9, 0]}},"
-      "{'mesh': 'plane.obj', 'type': 'mesh_array', 'is_obstacle': true, 'extract': 'points',"
-      " 'array': {'offset': 2, 'size': [2, 1, 3], 'relative': true},"
-      " 'transformation': {'translation': [0, -20, 0]}},"
-      "{'type': 'ground', 'height': -30, 'is_obstacle': true}],"
-      "'materials': [{'id': [3, 5], 'type': 'NeoHookean', 'E': {'value': 2, 'unit': 'MPa'},"
-      " 'nu': 0.3, 'rho': 500}, {'id': 4, 'type': 'FixedCorotational', 'lambda': 1e5, 'mu': 2e5}],"
-      "'time': {'tend': 3, 'time_steps': 120, 't0': 1, 'integrator': 'ImplicitNewmark'},"
-      "'contact': {'enabled': true, 'dhat': {'value': 2, 'unit': 'mm'}, 'epsv': 0.004,"
-      " 'friction_coefficient': 0.5},"
-      "'solver': {'contact': {'friction_iterations': -1, 'barrier_stiffness': 1e7},"
-      " 'nonlinear': {'max_iterations': 50}, 'advanced': {'lump_mass_matrix': false}},"
-      "'initial_conditions': {'velocity': [{'id': 4, 'value': [1, -2, 0]}]},"
-      "'boundary_conditions': {'rhs': [0, 9.81, 0], 'obstacle_displacements': "
-      "[{'id': 9, 'value': [0, 't', 0]}]},"
-      "'output': {'json': 'x.json', 'paraview': {'skip_frame': 5}}, 'tests': {'err_l2': 1}}",
-      &tree);
+  NoliScene* scene = load(context, most_keys, &tree);
 
   // bodies and half-spaces
   const NoliSimDef* def = noli_scene_sim_def(scene);

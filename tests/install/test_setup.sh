@@ -108,7 +108,8 @@ expect 0 'missing: gcc libc6-dev make' setup build
 expect 0 'missing: python3 python3-numpy' setup demo
 [ ! -e installed/libcmocka-dev ] || fail 'the demo installs what tests need'
 expect 0 'g++ libcmocka-dev python3-meshio' setup test
-for level in build demo test docs; do
+expect 0 'missing: clang libclang-rt-dev clang-format clang-tidy codespell' setup lint
+for level in build demo test lint docs; do
   expect 0 '' setup $level
   [ ! -s said ] && [ ! -e asked ] || fail "$level: says or asks something, and nothing is missing"
 done

@@ -565,7 +565,9 @@ static void require_numbers(TestRandom* random, const NoliMaterial* law, const d
   NoliMat3 by[NOLI_MATERIAL_NUMBERS], P[2];
   double history[SIZE], by_history[SIZE], by_energy[NOLI_MATERIAL_NUMBERS], energy[2];
   NoliMat3 F0 = random_near(random, 0.3), F1 = random_near(random, 0.3);
-  memcpy(at.parameter, parameter, (size_t)n_parameter * sizeof *parameter);
+  for (int32_t i = 0; i < n_parameter; i++) {
+    at.parameter[i] = parameter[i];
+  }
   memcpy(at.fibre, fibre_given, sizeof at.fibre);
   start_history(history);
   step(0.5, &F0, &F1, history);

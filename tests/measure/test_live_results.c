@@ -236,9 +236,64 @@ static void check_ground(NoliSim* sim, const NoliPairForce* pair, int32_t n_pair
   NoliWrench plain;
   double arm[3] = {-origin[0], -origin[1], -origin[2]};
   ASSERT_OK(noli_sim_wrench(sim, GROUND, NULL, &plain));
-  double moved = wrench[GROUND].normal_moment[0] - arm[1] * plain.normal[2] + arm[2] * plain.normal[1];
+  double moved =
+      wrench[GROUND].normal_moment[0] - arm[1] * plain.normal[2] + arm[2] * plain.normal[1];
   ASSERT_NEAR(plain.normal_moment[0], moved, 1e-9 * largest);
   ASSERT_STATUS(noli_sim_wrench(sim, GROUND + 1, NULL, &plain), NOLI_ERROR_ARGUMENT);
+}
+
+// Pushes the block until the plate carries some of it: the resultants of pairs then.
+static int32_t push_until_contact(NoliSim* sim, const NoliPairForce** pairs) {
+  const NoliPairForce* pair = NULL;
+  int32_t n_pairs = 0;
+  double pushes = 0.0;
+  for (int step = 0; step < 60 && pushes == 0.0; step++) {
+    move_hand(sim, 0.002 * step);
+    take_steps(sim, 1);
+    ASSERT_OK(noli_sim_pair_forces(sim, &pair, &n_pairs));
+    for (int32_t p = 0; p < n_pairs; p++) {
+      pushes += pair[p].b == PLATE ? fabs(pair[p].normal[0]) : 0.0;
+    }
+  }
+  assert_true(pushes > 0.0);
+  *pairs = pair;
+  return n_pairs;
+}
+
+// Subtracts a contact from the resultant of its pair; returns its largest force.
+static double take_away(const NoliContactInfo* at, NoliPairForce* kept, int32_t n_pairs) {
+  double largest = 0.0;
+  for (int k = 0; k < 3; k++) {
+    largest = noli_larger(largest, fabs(at->normal_force[k]));
+    for (int32_t p = 0; p < n_pairs; p++) {
+      bool same = (kept[p].a == at->entity[0] && kept[p].b == at->entity[1]);
+      bool turned = (kept[p].a == at->entity[1] && kept[p].b == at->entity[0]);
+      double sign = same ? 1.0 : turned ? -1.0 : 0.0;
+      kept[p].normal[k] -= sign * at->normal_force[k];
+      kept[p].friction[k] -= sign * at->friction_force[k];
+    }
+  }
+  return largest;
+}
+
+// Surfaces push along the normal; where they are those of the bodies, points are as far apart as
+// the gap says.
+static void check_surfaces(NoliSim* sim, const NoliContactInfo* at, bool own) {
+  double gap = 0.0, along = 0.0, size = 0.0, normal = 0.0;
+  for (int k = 0; k < 3; k++) {
+    double difference = at->position[0][k] - at->position[1][k];
+    gap += difference * difference;
+    along += at->normal[k] * at->normal_force[k];
+    size += at->normal_force[k] * at->normal_force[k];
+    normal += at->normal[k] * at->normal[k];
+  }
+  ASSERT_NEAR(along, sqrt(size), 1e-9 * (1.0 + sqrt(size)));
+  if (size > 0.0) {
+    ASSERT_NEAR(normal, 1.0, 1e-12);
+  }
+  if (isfinite(at->gap) && at->gap > 0.0 && own) {
+    ASSERT_NEAR(sqrt(gap), at->gap, 1e-3 * noli_sim_contact_distance(sim));
+  }
 }
 
 // A block that slides and is pushed: for every solver, contact model and friction method, contacts
@@ -263,19 +318,9 @@ static void contacts_add_up(void** state) {
     const NoliContactInfo* contact = NULL;
     const NoliPairForce* pair = NULL;
     int64_t n = -1;
-    int32_t n_pairs = 0;
     ASSERT_OK(noli_sim_contacts(sim, &contact, &n));
     assert_int_equal(n, 0);
-    double pushes = 0.0;
-    for (int step = 0; step < 60 && pushes == 0.0; step++) {
-      move_hand(sim, 0.002 * step);
-      take_steps(sim, 1);
-      ASSERT_OK(noli_sim_pair_forces(sim, &pair, &n_pairs));
-      for (int32_t p = 0; p < n_pairs; p++) {
-        pushes += pair[p].b == PLATE ? fabs(pair[p].normal[0]) : 0.0;
-      }
-    }
-    assert_true(pushes > 0.0);
+    int32_t n_pairs = push_until_contact(sim, &pair);
 
     // resultants of pairs, kept before the list takes their place
     NoliPairForce kept[8];
@@ -287,29 +332,8 @@ static void contacts_add_up(void** state) {
     assert_true(n >= 4);
     for (int64_t i = 0; i < n; i++) {
       const NoliContactInfo* at = &contact[i];
-      double gap = 0.0, along = 0.0, size = 0.0, normal = 0.0;
-      for (int k = 0; k < 3; k++) {
-        double difference = at->position[0][k] - at->position[1][k];
-        gap += difference * difference;
-        along += at->normal[k] * at->normal_force[k];
-        size += at->normal_force[k] * at->normal_force[k];
-        normal += at->normal[k] * at->normal[k];
-        largest = noli_larger(largest, fabs(at->normal_force[k]));
-        for (int32_t p = 0; p < n_pairs; p++) {
-          bool same = (kept[p].a == at->entity[0] && kept[p].b == at->entity[1]);
-          bool turned = (kept[p].a == at->entity[1] && kept[p].b == at->entity[0]);
-          double sign = same ? 1.0 : turned ? -1.0 : 0.0;
-          kept[p].normal[k] -= sign * at->normal_force[k];
-          kept[p].friction[k] -= sign * at->friction_force[k];
-        }
-      }
-      ASSERT_NEAR(along, sqrt(size), 1e-9 * (1.0 + sqrt(size))); // surfaces push
-      if (size > 0.0) {
-        ASSERT_NEAR(normal, 1.0, 1e-12);
-      }
-      if (isfinite(at->gap) && at->gap > 0.0 && strcmp(of[c].model, "implicit_surface") != 0) {
-        ASSERT_NEAR(sqrt(gap), at->gap, 1e-3 * noli_sim_contact_distance(sim));
-      }
+      largest = noli_larger(largest, take_away(at, kept, n_pairs));
+      check_surfaces(sim, at, strcmp(of[c].model, "implicit_surface") != 0);
       assert_true(at->n_first >= 1 && at->vertex[0] != NOLI_NULL_INDEX);
     }
     for (int32_t p = 0; p < n_pairs; p++) {

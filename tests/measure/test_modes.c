@@ -173,10 +173,10 @@ static void tension_and_compression_count(void** state) {
 static void multiply_mass(const NoliSim* sim, const double* x, double* y) {
   const NoliProblem* problem = &sim->model->problem;
   memset(y, 0, noli_sim_vector_bytes(sim));
-  for (int32_t i = 0; i < problem->n_lumped; i++) {
-    int64_t node = problem->lumped[i];
+  for (int32_t i = 0; i < problem->inertia.n_lumped; i++) {
+    int64_t node = problem->inertia.lumped[i];
     for (int64_t j = 3 * node; j < 3 * node + 3; j++) {
-      y[j] = problem->mass[node] * x[j];
+      y[j] = problem->inertia.mass[node] * x[j];
     }
   }
   noli_problem_multiply_mass(problem, x, 1, y);

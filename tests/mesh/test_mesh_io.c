@@ -444,8 +444,6 @@ static void details_of_variants_are_right(void** state) {
 static void numbers_are_read_exactly(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
-
-  // given texts
   static const char* const numbers[] = {
       "0",
       "-0",
@@ -485,8 +483,13 @@ static void numbers_are_read_exactly(void** state) {
     assert_memory_equal(mesh->x, &want, sizeof want);
     noli_mesh_destroy(context, &mesh);
   }
+  test_context_done(&context);
+}
 
-  // random bits, printed in several forms
+// Random bits, printed in several forms.
+static void random_numbers_are_read_exactly(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
   TestRandom random = {99};
   for (int k = 0; k < 2000; k++) {
     uint64_t bits = test_random_bits(&random);
@@ -503,8 +506,13 @@ static void numbers_are_read_exactly(void** state) {
     assert_memory_equal(mesh->x, &same, sizeof same);
     noli_mesh_destroy(context, &mesh);
   }
+  test_context_done(&context);
+}
 
-  // values that are not numbers are passed on to the check
+// They are passed on to the check.
+static void values_that_are_no_numbers(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
   const char* special = "v nan -inf Infinity\n";
   NoliMesh* mesh = must_read(context, "number.pt", special, strlen(special));
   assert_true(isnan(mesh->x[0]) && mesh->x[1] == -HUGE_VAL && mesh->x[2] == HUGE_VAL);
@@ -675,6 +683,8 @@ int main(void) {
       cmocka_unit_test(every_variant_reads),
       cmocka_unit_test(details_of_variants_are_right),
       cmocka_unit_test(numbers_are_read_exactly),
+      cmocka_unit_test(random_numbers_are_read_exactly),
+      cmocka_unit_test(values_that_are_no_numbers),
       cmocka_unit_test(written_meshes_read_back_to_the_same_bits),
       cmocka_unit_test(writing_refuses_and_leaves_nothing_behind),
       cmocka_unit_test(truncated_files_do_no_harm),

@@ -76,12 +76,12 @@ static double slow_distance(const Case* test, int32_t vertex, const int32_t* ite
   int32_t body = surface->body[vertex];
   for (int32_t i = 0; i < n_item; i++) {
     int32_t other = surface->body[item[3 * i]];
-    if (other != body && noli_body_pairs_get(&model->problem.body_pairs, body, other)) {
+    if (other != body && noli_body_pairs_get(&model->problem.contact.body_pairs, body, other)) {
       double d = noli_surface_item_distance(noli_load3(x + 3 * vertex), x, item + 3 * i, weight);
       nearest = noli_smaller(nearest, d - noli_surface_offset(surface, body, other));
     }
   }
-  bool on_floor = noli_body_pairs_get(&model->problem.body_pairs, body, model->n_body);
+  bool on_floor = noli_body_pairs_get(&model->problem.contact.body_pairs, body, model->n_body);
   return on_floor ? noli_smaller(nearest, x[3 * vertex + 1] - noli_surface_offset_of(surface, body))
                   : nearest;
 }
@@ -156,7 +156,7 @@ static void a_folded_sheet_sees_itself(void** state) {
 static double slow_self_distance(const Case* test, const double* x, int32_t vertex,
                                  const int32_t* item, int32_t n_item) {
   const NoliProblem* problem = &test->sim->model->problem;
-  double nearest = 4.0 * problem->dhat, weight[3];
+  double nearest = 4.0 * problem->contact.dhat, weight[3];
   for (int32_t i = 0; i < n_item; i++) {
     double d = noli_surface_item_distance(noli_load3(x + 3 * vertex), x, item + 3 * i, weight);
     NoliVec3 rest = noli_load3(problem->X + 3 * vertex);
@@ -165,7 +165,7 @@ static double slow_self_distance(const Case* test, const double* x, int32_t vert
     }
     nearest = d < noli_norm3(rest) / 3.0 ? noli_smaller(nearest, d) : nearest;
   }
-  return nearest < 4.0 * problem->dhat ? nearest : noli_proximity_reach(test->proximity);
+  return nearest < 4.0 * problem->contact.dhat ? nearest : noli_proximity_reach(test->proximity);
 }
 
 // A sheet that rolls up, measured at many positions one after the other: trees and what was nearest

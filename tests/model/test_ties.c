@@ -269,7 +269,7 @@ static void reactions_are_weights(void** state) {
     double reaction[3] = {0, 0, 0}, scale = stage->time.h_e * stage->time.h_e;
     for (int32_t i = 0; i < hold->n_node; i++) {
       for (int k = 0; k < 3; k++) {
-        reaction[k] += stage->gradient[3 * top[i] + k] / scale;
+        reaction[k] += stage->search.gradient[3 * top[i] + k] / scale;
       }
     }
     // the held nodes also carry their own load, which is not part of the reduced system
@@ -454,7 +454,7 @@ static void set_random_step(NoliStage* stage, uint64_t random) {
   for (int32_t i = 0; i < 3 * stage->problem->n_vert; i++) {
     random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     bool moves = noli_system_is_unknown(&stage->system, i / 3);
-    stage->step[i] = moves ? (double)(random >> 40) / (double)(1 << 24) - 0.5 : 0.0;
+    stage->search.step[i] = moves ? (double)(random >> 40) / (double)(1 << 24) - 0.5 : 0.0;
   }
 }
 
@@ -495,16 +495,17 @@ static void derivatives_of_the_reduced_system(void** state) {
     set_random_step(stage, direction);
 
     // the matrix times the step
-    const NoliProduct what = {.what = NOLI_EVAL_HESSIAN, .p = stage->step};
+    const NoliProduct what = {.what = NOLI_EVAL_HESSIAN, .p = stage->search.step};
     ASSERT_OK(noli_system_multiply(&stage->system, stage->here->x, &what, product));
     for (int32_t i = 0; i < n; i++) {
       bool counts = noli_system_is_unknown(&stage->system, i / 3);
-      slope += counts ? stage->gradient[i] * stage->step[i] : 0.0;
-      size += counts ? fabs(stage->gradient[i] * stage->step[i]) : 0.0;
+      slope += counts ? stage->search.gradient[i] * stage->search.step[i] : 0.0;
+      size += counts ? fabs(stage->search.gradient[i] * stage->search.step[i]) : 0.0;
     }
-    noli_stage_follow_vectors(stage, stage->step);
-    ASSERT_OK(noli_broad_phase_find(stage->broad_phase, stage->here->x, stage->here->x,
-                                    1.1 * stage->problem->dhat, &stage->problem->body_pairs,
+    noli_stage_follow_vectors(stage, stage->search.step);
+    ASSERT_OK(noli_broad_phase_find(stage->contact.broad_phase, stage->here->x, stage->here->x,
+                                    1.1 * stage->problem->contact.dhat,
+                                    &stage->problem->contact.body_pairs,
                                     &stage->trial->candidates));
     double difference = (energy_at(stage, e) - energy_at(stage, -e)) / (2.0 * e);
     ASSERT_NEAR(difference / size, slope / size, 2e-5);
@@ -516,13 +517,13 @@ static void derivatives_of_the_reduced_system(void** state) {
     noli_stage_set_trial(stage, e);
     ASSERT_OK(noli_stage_trial_contacts(stage));
     ASSERT_OK(noli_stage_trial_gradient(stage));
-    memcpy(high, stage->trial_gradient, sizeof *high * (size_t)n);
+    memcpy(high, stage->search.trial_gradient, sizeof *high * (size_t)n);
     noli_stage_set_trial(stage, -e);
     ASSERT_OK(noli_stage_trial_contacts(stage));
     ASSERT_OK(noli_stage_trial_gradient(stage));
     for (int32_t i = 0; i < n; i++) {
       if (noli_system_is_unknown(&stage->system, i / 3)) {
-        double change = (high[i] - stage->trial_gradient[i]) / (2.0 * e);
+        double change = (high[i] - stage->search.trial_gradient[i]) / (2.0 * e);
         worst = noli_larger(worst, fabs(change - product[i]));
         largest = noli_larger(largest, fabs(product[i]));
       }
@@ -653,8 +654,8 @@ static void threads_and_checkpoints_change_no_bit(void** state) {
 // ---- several ties, seams, chains ----------------------------------------------------------------
 
 // Three bars in a row, each tied to the one before it, one of them through a sheet that is tied to
-// both; and a strip of two pieces with a seam within its mesh.
-static void chains_and_seams(void** state) {
+// both.
+static void chains_of_ties(void** state) {
   (void)state;
   Tied* tied = tied_new(1);
   World* world = &tied->world;
@@ -678,17 +679,16 @@ static void chains_and_seams(void** state) {
   }
   assert_true(lowest[2] < lowest[1] && lowest[1] < lowest[0]);
   tied_done(tied);
+}
 
-  // vertices of the upper half of a strip on those of the lower one
-  tied = tied_new(1);
-  world = &tied->world;
-  int32_t sheet = make_sheet(world, 0.1, 0.4, 4, (double[]){0, 0, 0});
-  NoliMesh *whole = world->mesh[sheet], *cut = NULL;
-  ASSERT_OK(
-      noli_mesh_create(world->context, whole->n_vert + 5, 0, whole->n_tri, 0, 0, false, &cut));
+// A strip with its vertices at y = 0 twice: copies belong to the triangles below.
+static NoliMesh* cut_strip(NoliContext* context, const NoliMesh* whole, int32_t of[5],
+                           int32_t copy[5]) {
+  NoliMesh* cut = NULL;
+  ASSERT_OK(noli_mesh_create(context, whole->n_vert + 5, 0, whole->n_tri, 0, 0, false, &cut));
   memcpy(cut->x, whole->x, 3 * sizeof(double) * (size_t)whole->n_vert);
   memcpy(cut->tri, whole->tri, 3 * sizeof(int32_t) * (size_t)whole->n_tri);
-  int32_t n = 0, copy[5], of[5];
+  int32_t n = 0;
   for (int32_t i = 0; i < whole->n_vert; i++) {
     if (fabs(whole->x[3 * i + 1]) < 1e-9) {
       of[n] = i;
@@ -709,6 +709,16 @@ static void chains_and_seams(void** state) {
       }
     }
   }
+  return cut;
+}
+
+// Vertices of the upper half of a strip on those of the lower one: a seam within its mesh.
+static void seams_within_a_mesh(void** state) {
+  (void)state;
+  Tied* tied = tied_new(1);
+  World* world = &tied->world;
+  int32_t of[5], copy[5], sheet = make_sheet(world, 0.1, 0.4, 4, (double[]){0, 0, 0});
+  NoliMesh* cut = cut_strip(world->context, world->mesh[sheet], of, copy);
   noli_mesh_destroy(world->context, &world->mesh[sheet]);
   world->mesh[sheet] = cut;
   world->body[sheet].mesh = cut;
@@ -881,7 +891,8 @@ int main(void) {
       cmocka_unit_test(contact_acts_beside_ties),
       cmocka_unit_test(other_contact_models),
       cmocka_unit_test(threads_and_checkpoints_change_no_bit),
-      cmocka_unit_test(chains_and_seams),
+      cmocka_unit_test(chains_of_ties),
+      cmocka_unit_test(seams_within_a_mesh),
       cmocka_unit_test(high_order_masters),
       cmocka_unit_test(surfaces_of_their_own_have_no_mass),
       cmocka_unit_test(refusals),

@@ -25,7 +25,7 @@ static NoliSim* create(NoliContext* context, const char* text, NoliScene** scene
 static NoliVec3 sum_loads(const NoliSim* sim) {
   NoliVec3 sum = {0};
   for (int32_t i = 0; i < noli_sim_vertex_count(sim); i++) {
-    sum = noli_add3(sum, noli_load3(sim->stage->load + 3 * (int64_t)i));
+    sum = noli_add3(sum, noli_load3(sim->stage->loads.force + 3 * (int64_t)i));
   }
   return sum;
 }

@@ -272,38 +272,28 @@ static void pressure_has_no_resultant(void** state) {
   world_done(&world);
 }
 
-// Every kind of region, with its volume.
-static void regions_enclose_what_they_say(void** state) {
-  (void)state;
-  World world = world_new(1);
-  NoliMesh *shell = NULL, *core = NULL, *both = NULL;
-
-  // a hollow ball and a lump with a tag inside it, in one body
-  ASSERT_OK(noli_mesh_make_hollow_sphere(world.context, 0.1, 0.08, 4, 1, false, &shell));
-  ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.05, 0.05, 0.05}, (int32_t[]){2, 2, 2},
-                               false, &core));
-  ASSERT_OK(noli_mesh_create(world.context, shell->n_vert + core->n_vert,
-                             shell->n_tet + core->n_tet, 0, 0, 0, true, &both));
-  memcpy(both->x, shell->x, 3 * sizeof(double) * (size_t)shell->n_vert);
-  memcpy(both->x + 3 * shell->n_vert, core->x, 3 * sizeof(double) * (size_t)core->n_vert);
-  memcpy(both->tet, shell->tet, 4 * sizeof(int32_t) * (size_t)shell->n_tet);
-  for (int32_t i = 0; i < 4 * core->n_tet; i++) {
-    both->tet[4 * shell->n_tet + i] = core->tet[i] + shell->n_vert;
+// A hollow ball and a lump with a tag inside it, in one body.
+static NoliMesh* ball_around_box(NoliContext* context, NoliMesh** shell, NoliMesh** core) {
+  NoliMesh* both = NULL;
+  ASSERT_OK(noli_mesh_make_hollow_sphere(context, 0.1, 0.08, 4, 1, false, shell));
+  ASSERT_OK(
+      noli_mesh_make_box(context, (double[]){0.05, 0.05, 0.05}, (int32_t[]){2, 2, 2}, false, core));
+  ASSERT_OK(noli_mesh_create(context, (*shell)->n_vert + (*core)->n_vert,
+                             (*shell)->n_tet + (*core)->n_tet, 0, 0, 0, true, &both));
+  memcpy(both->x, (*shell)->x, 3 * sizeof(double) * (size_t)(*shell)->n_vert);
+  memcpy(both->x + 3 * (*shell)->n_vert, (*core)->x, 3 * sizeof(double) * (size_t)(*core)->n_vert);
+  memcpy(both->tet, (*shell)->tet, 4 * sizeof(int32_t) * (size_t)(*shell)->n_tet);
+  for (int32_t i = 0; i < 4 * (*core)->n_tet; i++) {
+    both->tet[4 * (*shell)->n_tet + i] = (*core)->tet[i] + (*shell)->n_vert;
   }
   for (int32_t t = 0; t < both->n_tet; t++) {
-    both->tet_tag[t] = t < shell->n_tet ? 3 : 8;
+    both->tet_tag[t] = t < (*shell)->n_tet ? 3 : 8;
   }
+  return both;
+}
 
-  // each kind of region
-  world_add(&world, both, (double[]){5.0, 0.0, 0.0});
-  int32_t* tri = NULL;
-  int32_t n_tri = 0;
-  NoliMesh lump = {.n_vert = both->n_vert,
-                   .n_tet = core->n_tet,
-                   .x = both->x,
-                   .tet = both->tet + 4 * shell->n_tet};
-  ASSERT_OK(noli_mesh_boundary(world.context, &lump, &tri, &n_tri));
-  NoliVolumeDef volumes[7];
+// Regions of each kind.
+static void name_regions(NoliVolumeDef volumes[7], const int32_t* tri, int32_t n_tri) {
   for (int i = 0; i < 7; i++) {
     volumes[i] = noli_default_volume_def();
   }
@@ -319,6 +309,26 @@ static void regions_enclose_what_they_say(void** state) {
   volumes[5].tri = tri;
   volumes[5].n_tri = n_tri;
   volumes[6].region = "cavity";
+}
+
+// Every kind of region, with its volume.
+static void regions_enclose_what_they_say(void** state) {
+  (void)state;
+  World world = world_new(1);
+  NoliMesh *shell = NULL, *core = NULL;
+  NoliMesh* both = ball_around_box(world.context, &shell, &core);
+
+  // each kind of region
+  world_add(&world, both, (double[]){5.0, 0.0, 0.0});
+  int32_t* tri = NULL;
+  int32_t n_tri = 0;
+  NoliMesh lump = {.n_vert = both->n_vert,
+                   .n_tet = core->n_tet,
+                   .x = both->x,
+                   .tet = both->tet + 4 * shell->n_tet};
+  ASSERT_OK(noli_mesh_boundary(world.context, &lump, &tri, &n_tri));
+  NoliVolumeDef volumes[7];
+  name_regions(volumes, tri, n_tri);
   world.def.volumes = volumes;
   world.def.n_volumes = 7;
 

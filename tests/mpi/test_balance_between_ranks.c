@@ -2,11 +2,12 @@
 // (tests/scripted.cmake: two and three): bodies are divided among the ranks, each of which
 // simulates with the others and, beside it, alone. The imbalance of every body is that of a process
 // alone, with the same bits on all ranks, and steps end after the same iterations.
-#include "mpi/on_ranks.h"
-#include "step/world.h"
+#include "mpi/world_on_ranks.h"
 
 #include "base/ranks.h"
+#include "math/vec3.h"
 #include "solve/balance.h"
+#include "solve/supports.h"
 
 static NoliRanks* ranks;
 
@@ -64,14 +65,7 @@ static World pile_of(const Pile* pile, bool together) {
   static int32_t held[2][N_HELD];
   static NoliForceDef force;
   static double speed = 0.3;
-  World world = world_new(1);
-  if (together) {
-    NoliContextDef def = noli_default_context_def();
-    def.ranks = ranks;
-    def.n_threads = 1;
-    test_context_done(&world.context);
-    ASSERT_OK(noli_context_create(&def, &world.context));
-  }
+  World world = world_on_ranks(ranks, together);
   for (int32_t b = SOFT; b <= STIFF; b++) {
     world_add(&world, make_box(&world, size, size, size, CELLS),
               (double[]){0.013 * b, (size + gap) * b, 0.02 * b});
@@ -212,10 +206,88 @@ static void steps_end_as_on_one_rank(void** state) {
   }
 }
 
+// ---- supports -----------------------------------------------------------------------------------
+
+// Two cubes on a flat floor of triangles, the second turned on it and held at one side, between
+// walls of triangles, a half-space on one side, pressed by a plate of triangles.
+static World supported_cubes(bool together) {
+  static int32_t held[N_HELD];
+  static double speed = 0.05;
+  World world = world_on_ranks(ranks, together);
+  for (int32_t b = 0; b < 2; b++) {
+    NoliMesh* mesh = make_box(&world, size, size, size, CELLS);
+    world_add(&world, mesh, (double[]){1.05 * size * b, 0.5 * size + gap, 0.0});
+    world.body[b].material.young = b == 0 ? 1e5 : 3e6;
+    world.body[b].material.poisson = 0.45;
+  }
+  hold_side(&world, 1, 2, false, held);
+  static const double turn[3][3] = {{0, 11, 0}, {0, 0, 90}, {180, 20, 0}};
+  for (int k = 0; k < 3; k++) {
+    NoliMesh* mesh = NULL;
+    ASSERT_OK(noli_mesh_make_plane(world.context, 5.0 * size, 4.0 * size, 17, 13, &mesh));
+    noli_mesh_transform(mesh, (double[]){1, 1, 1}, turn[k], (double[]){0, 0, 0});
+    double at[3][3] = {{0, 0, 0}, {1.55 * size + 1.5 * gap, 0, 0}, {0, size + 2.0 * gap, 0}};
+    int32_t obstacle = world_add_obstacle(&world, mesh, at[k]);
+    if (k == 2) {
+      world_add_motion(&world, obstacle, move_down, &speed);
+    }
+  }
+  world_add_plane(&world, (double[]){-0.5 * size - 1.3 * gap, 0, 0}, (double[]){1, 0, 0});
+  world.def.integrator = "quasi_static";
+  world.def.friction = 0.2;
+  world.def.contact_distance = (NoliScaled){1.1 * gap, false};
+  world.def.time_step = 0.01;
+  world_start(&world);
+  return world;
+}
+
+static void supports_are_those_of_one_rank(void** state) {
+  (void)state;
+  World alone = supported_cubes(false), together = supported_cubes(true);
+  for (int k = 0; k < 2; k++) {
+    world_step(&alone);
+    world_step(&together);
+    assert_int_equal(together.report.newton_iterations, alone.report.newton_iterations);
+    assert_int_equal(together.report.contacts, alone.report.contacts);
+    ASSERT_AT_MOST(together.report.imbalance, 1e-3);
+    assert_all_have(&together, &together.report.imbalance, sizeof(double));
+    ASSERT_NEAR(together.report.imbalance, alone.report.imbalance, 1e-8);
+  }
+  int64_t n = 3 * (int64_t)noli_sim_vertex_count(alone.sim);
+  assert_alike(noli_sim_positions(together.sim), noli_sim_positions(alone.sim), n, 1e-8);
+
+  // what supports each cube, found anew
+  World* world[2] = {&alone, &together};
+  NoliSupports supports[2] = {0};
+  for (int w = 0; w < 2; w++) {
+    ASSERT_OK(noli_supports_find(world[w]->sim->stage, &supports[w]));
+  }
+  assert_int_equal(supports[1].now.count, supports[0].now.count);
+  double largest = 0.0;
+  for (int64_t i = 0; i < supports[0].now.count; i++) {
+    largest = noli_larger(largest, noli_norm3(supports[0].now.data[i].force));
+  }
+  for (int64_t i = 0; i < supports[0].now.count; i++) {
+    const NoliSupport *want = &supports[0].now.data[i], *got = &supports[1].now.data[i];
+    print_message("body %d by %d: %.3g N\n", (int)want->body, (int)want->by,
+                  noli_norm3(want->force));
+    assert_true(got->body == want->body && got->by == want->by);
+    ASSERT_NEAR(noli_norm3(noli_sub3(got->force, want->force)), 0.0, 1e-4 * largest);
+    assert_all_have(&together, &got->force, sizeof got->force);
+  }
+  // the floor and the plate of both, the wall, the half-space and the held side
+  assert_int_equal(supports[0].now.count, 7);
+  for (int w = 0; w < 2; w++) {
+    noli_supports_free(world[w]->context, &supports[w]);
+    world_done(world[w]);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(imbalance_of_every_body_is_that_of_one_rank),
       cmocka_unit_test(steps_end_as_on_one_rank),
+      cmocka_unit_test(supports_are_those_of_one_rank),
   };
   return run_on_ranks(&ranks, tests, sizeof tests / sizeof *tests);
 }

@@ -1,8 +1,7 @@
 // Contacts that are divided among ranks, on as many as mpirun starts (tests/scripted.cmake: three):
 // each rank simulates a pile with the others and, beside it, alone. Put together, the contacts of
 // all ranks are those of one, each on one rank, and so is what follows from them.
-#include "mpi/on_ranks.h"
-#include "step/world.h"
+#include "mpi/world_on_ranks.h"
 
 #include "base/ranks.h"
 #include "contact/contact_approach.h"
@@ -28,22 +27,23 @@ static void press(void* user, double t0, double t1, int32_t n_node, const int32_
   }
 }
 
-// An empty world, of all ranks together or of this one alone.
-static World world_on_ranks(bool together) {
-  World world = world_new(1);
-  if (together) {
-    NoliContextDef def = noli_default_context_def();
-    def.ranks = ranks;
-    def.n_threads = 1;
-    test_context_done(&world.context);
-    ASSERT_OK(noli_context_create(&def, &world.context));
+typedef enum Floor { HALF_SPACE, TRIANGLES } Floor;
+
+// A flat floor of triangles: boxes lie across its edges and vertices.
+static void add_floor(World* world, Floor floor) {
+  if (floor == HALF_SPACE) {
+    world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+    return;
   }
-  return world;
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_plane(world->context, 0.7, 0.6, 13, 12, &mesh));
+  noli_mesh_transform(mesh, (double[]){1, 1, 1}, (double[]){0, 17, 0}, (double[]){0, 0, 0});
+  world_add_obstacle(world, mesh, (double[]){0.12, 0, 0});
 }
 
 // Two layers of boxes that already touch, under a plate of large triangles that moves down.
-static World pile_start(bool together, const char* friction, int32_t n_steps) {
-  World world = world_on_ranks(together);
+static World pile_start(bool together, Floor floor, const char* friction, int32_t n_steps) {
+  World world = world_on_ranks(ranks, together);
   for (int32_t b = 0; b < N_BODY; b++) {
     NoliMesh* mesh = NULL;
     ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.1, 0.1, 0.1}, (int32_t[]){3, 3, 3},
@@ -59,7 +59,7 @@ static World pile_start(bool together, const char* friction, int32_t n_steps) {
   noli_mesh_transform(plate, (double[]){1, 1, 1}, (double[]){90, 0, 0}, (double[]){0, 0, 0});
   int32_t obstacle = world_add_obstacle(&world, plate, (double[]){0.1, 0.2015, 0.0});
   (void)world_add_motion(&world, obstacle, press, NULL);
-  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  add_floor(&world, floor);
   world.def.contact_distance = (NoliScaled){1e-3, false};
   world.def.time_step = 0.005;
   world.def.friction = 0.3;
@@ -73,12 +73,32 @@ static World pile_start(bool together, const char* friction, int32_t n_steps) {
   return world;
 }
 
+// A tall box that touches a floor of triangles: all contacts are at home on the rank that has its
+// lower end, and most of them go to others.
+static World column_start(bool together, int32_t n_steps) {
+  World world = world_on_ranks(ranks, together);
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.1, 0.6, 0.1}, (int32_t[]){8, 24, 8},
+                               false, &mesh));
+  world_add(&world, mesh, (double[]){0.1, 0.3005, 0.02});
+  world.body[0].material.young = 1e6;
+  add_floor(&world, TRIANGLES);
+  world.def.contact_distance = (NoliScaled){1e-3, false};
+  world.def.time_step = 0.005;
+  world.def.tolerance = (NoliScaled){1e-7, true};
+  world_start(&world);
+  for (int32_t i = 0; i < n_steps; i++) {
+    world_step(&world);
+  }
+  return world;
+}
+
 // Rods with an offset that lie along each other on two bars, and touch: their ends are held apart
 // by contacts of vertices and segments.
 static World rods_start(bool together, int32_t n_steps) {
   enum { RODS = 5 };
   const double radius = 5e-4;
-  World world = world_on_ranks(together);
+  World world = world_on_ranks(ranks, together);
   for (int32_t i = 0; i < RODS; i++) {
     NoliMesh* mesh = NULL;
     ASSERT_OK(noli_mesh_make_line(world.context, 0.2, 10 + i, &mesh));
@@ -109,7 +129,7 @@ static World rods_start(bool together, int32_t n_steps) {
 // The contacts at the current point of a stage; both terms of the barrier have them.
 static const NoliContactSet* contacts_of(const World* world) {
   const NoliStage* stage = world->sim->stage;
-  const NoliBarrier* barrier = stage->here->term[stage->first_contact].data;
+  const NoliBarrier* barrier = stage->here->term[stage->terms.first_contact].data;
   return barrier->set;
 }
 
@@ -176,29 +196,55 @@ static void assert_same_contacts(const World* alone, const World* together) {
   assert_int_equal((int64_t)sum, whole->plane.count);
 }
 
-static void every_contact_is_on_one_rank(void** state) {
-  (void)state;
-  World alone = pile_start(false, "lagged", 1), together = pile_start(true, "lagged", 1);
-  int32_t n_rank = noli_rank_count(together.context);
-  assert_true(noli_stage_divides_contacts(together.sim->stage) == (n_rank > 1));
-  assert_false(noli_stage_divides_contacts(alone.sim->stage));
-  meet_at(&alone, &together, noli_sim_positions(alone.sim));
-  const NoliContactSet *whole = contacts_of(&alone), *own = contacts_of(&together);
-  assert_true(whole->contact.count > 300 && whole->plane.count > 40);
+// Ends both worlds.
+static void expect_each_on_one_rank(World* alone, World* together) {
+  int32_t n_rank = noli_rank_count(together->context);
+  assert_true(noli_stage_divides_contacts(together->sim->stage) == (n_rank > 1));
+  assert_false(noli_stage_divides_contacts(alone->sim->stage));
+  meet_at(alone, together, noli_sim_positions(alone->sim));
+  const NoliContactSet *whole = contacts_of(alone), *own = contacts_of(together);
   assert_true(own->divided == (n_rank > 1));
-  assert_same_contacts(&alone, &together);
+  assert_same_contacts(alone, together);
 
   // all ranks know how many there are and how near
   assert_int_equal(own->n_all, whole->contact.count + whole->plane.count);
   assert_int_equal(own->n_primitive_pairs, whole->n_primitive_pairs);
   assert_true(own->min_gap_sqr == whole->min_gap_sqr);
   assert_true(own->min_ranged_sqr == whole->min_ranged_sqr);
-  assert_true(noli_stage_min_distance(together.sim->stage) ==
-              noli_stage_min_distance(alone.sim->stage));
+  assert_true(noli_stage_min_distance(together->sim->stage) ==
+              noli_stage_min_distance(alone->sim->stage));
 
   // about as many on each: shares are drawn
   double mean = (double)whole->contact.count / n_rank;
   assert_true((double)own->contact.count < 1.1 * mean + 6.0 * sqrt(mean));
+  world_done(alone);
+  world_done(together);
+}
+
+static void every_contact_is_on_one_rank(void** state) {
+  (void)state;
+  World alone = pile_start(false, HALF_SPACE, "lagged", 1);
+  World together = pile_start(true, HALF_SPACE, "lagged", 1);
+  assert_true(contacts_of(&alone)->contact.count > 300 && contacts_of(&alone)->plane.count > 40);
+  expect_each_on_one_rank(&alone, &together);
+}
+
+// Several triangles and edges of a flat floor make one contact, or cancel.
+static void contacts_of_flat_floors_stay_together(void** state) {
+  (void)state;
+  World alone = pile_start(false, TRIANGLES, "lagged", 1);
+  World together = pile_start(true, TRIANGLES, "lagged", 1);
+  assert_true(contacts_of(&alone)->contact.count > 300);
+  expect_each_on_one_rank(&alone, &together);
+  alone = column_start(false, 1);
+  together = column_start(true, 1);
+  assert_true(contacts_of(&alone)->contact.count > 70);
+  expect_each_on_one_rank(&alone, &together);
+  alone = column_start(false, 3);
+  together = column_start(true, 3);
+  assert_int_equal(together.report.newton_iterations, alone.report.newton_iterations);
+  int64_t n = 3 * (int64_t)noli_sim_vertex_count(alone.sim);
+  assert_alike(noli_sim_positions(together.sim), noli_sim_positions(alone.sim), n, 1e-9);
   world_done(&alone);
   world_done(&together);
 }
@@ -206,17 +252,17 @@ static void every_contact_is_on_one_rank(void** state) {
 // Few contacts are away from home here, and they are counted.
 static void contacts_away_from_home_are_counted(void** state) {
   (void)state;
-  World together = pile_start(true, "lagged", 1);
+  World together = pile_start(true, HALF_SPACE, "lagged", 1);
   const NoliProblem* problem = &together.sim->model->problem;
   const NoliContactSet* own = contacts_of(&together);
   double away = 0.0;
-  for (int64_t i = 0; problem->home != NULL && i < own->contact.count; i++) {
+  for (int64_t i = 0; problem->ranks.home != NULL && i < own->contact.count; i++) {
     const int32_t* node = own->contact.data[i].node;
     int32_t first = 0;
-    while (problem->home[node[first]] == NOLI_NULL_INDEX) {
+    while (problem->ranks.home[node[first]] == NOLI_NULL_INDEX) {
       first++;
     }
-    away += problem->home[node[first]] != noli_rank(together.context) ? 1.0 : 0.0;
+    away += problem->ranks.home[node[first]] != noli_rank(together.context) ? 1.0 : 0.0;
   }
   ASSERT_OK(noli_ranks_sum(together.context, &away, 1));
   NoliRankContacts counted;
@@ -269,7 +315,8 @@ static void shares_are_even(void** state) {
 // Whether pairs have approached does not depend on the ranks on which they are before and after.
 static void pairs_that_approach_are_found_on_all_ranks(void** state) {
   (void)state;
-  World alone = pile_start(false, "lagged", 1), together = pile_start(true, "lagged", 1);
+  World alone = pile_start(false, HALF_SPACE, "lagged", 1),
+        together = pile_start(true, HALF_SPACE, "lagged", 1);
   int64_t n = 3 * (int64_t)alone.sim->model->problem.n_vert;
   double* x = malloc(sizeof *x * (size_t)n);
   const double* at = noli_sim_positions(alone.sim);
@@ -293,7 +340,7 @@ static void pairs_that_approach_are_found_on_all_ranks(void** state) {
       ASSERT_OK(noli_stage_find_pairs(stage, stage->trial->x, 2e-3, &stage->trial->candidates));
       ASSERT_OK(noli_stage_trial_contacts(stage));
       noli_stage_list_trial_terms(stage);
-      const NoliBarrier* barrier = stage->trial->term[stage->first_contact].data;
+      const NoliBarrier* barrier = stage->trial->term[stage->terms.first_contact].data;
       ASSERT_OK(noli_contact_set_approached(before, barrier->set, worlds[w]->context, limit,
                                             1.0 + 0.01 * (k % 4), &approached[w]));
     }
@@ -356,9 +403,11 @@ static void assert_same_results(World* alone, World* together) {
 
 static void results_are_those_of_one_rank(void** state) {
   (void)state;
-  static const char* const method[] = {"lagged", "implicit"};
+  static const char* const method[] = {"lagged", "implicit", "lagged", "implicit"};
   for (size_t m = 0; m < sizeof method / sizeof *method; m++) {
-    World alone = pile_start(false, method[m], 2), together = pile_start(true, method[m], 2);
+    Floor floor = m < 2 ? HALF_SPACE : TRIANGLES;
+    World alone = pile_start(false, floor, method[m], 2);
+    World together = pile_start(true, floor, method[m], 2);
     assert_int_equal(together.report.contacts, alone.report.contacts);
     ASSERT_NEAR(together.report.friction_loss, alone.report.friction_loss,
                 1e-5 * fabs(alone.report.friction_loss));
@@ -408,6 +457,7 @@ static void rods_are_held_apart_as_on_one_rank(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_contact_is_on_one_rank),
+      cmocka_unit_test(contacts_of_flat_floors_stay_together),
       cmocka_unit_test(contacts_away_from_home_are_counted),
       cmocka_unit_test(shares_are_even),
       cmocka_unit_test(pairs_that_approach_are_found_on_all_ranks),

@@ -1,7 +1,7 @@
 // Elements that are divided among ranks, on as many as mpirun starts (tests/scripted.cmake: three):
 // each rank simulates a scene with the others and, beside it, alone, and both have the same
 // results.
-#include "mpi/on_ranks.h"
+#include "mpi/world_on_ranks.h"
 #include "step/kinds.h"
 
 #include "base/ranks.h"
@@ -138,9 +138,11 @@ static void each_rank_holds_its_share(void** state) {
   free(held);
 
   // and the same masses
-  assert_alike(other->problem.mass, one->problem.mass, one->problem.n_vert, reordered(AT_NODE));
+  assert_alike(other->problem.inertia.mass, one->problem.inertia.mass, one->problem.n_vert,
+               reordered(AT_NODE));
   // the root of a ratio of two sums
-  ASSERT_NEAR(other->problem.static_time / one->problem.static_time, 1.0, reordered(2 * N_ELEMENT));
+  ASSERT_NEAR(other->problem.inertia.static_time / one->problem.inertia.static_time, 1.0,
+              reordered(2 * N_ELEMENT));
   assert_true(noli_problem_is_damped(&other->problem));
   pair_done(alone);
   pair_done(together);
@@ -195,7 +197,7 @@ static void ranks_have_few_nodes_in_common(void** state) {
       most = noli_larger(most, here[r]);
     }
     shared -= 1;
-    assert_true(most > 0.0 && (n_rank == 1 || here[problem->owner[i]] == most));
+    assert_true(most > 0.0 && (n_rank == 1 || here[problem->ranks.owner[i]] == most));
   }
   assert_in_range(shared, 0, 3 * (n_rank - 1) * (ACROSS + 1) * (ACROSS + 1) / 2);
   free(around);
@@ -355,13 +357,7 @@ static void surfaces_find_the_elements_of_all_ranks(void** state) {
 // ---- elements of all kinds ----------------------------------------------------------------------
 
 static World kinds_start(bool together, bool plate, int32_t n_steps) {
-  World world = world_new(1);
-  if (together) {
-    NoliContextDef def = noli_default_context_def();
-    def.ranks = ranks;
-    test_context_done(&world.context);
-    ASSERT_OK(noli_context_create(&def, &world.context));
-  }
+  World world = world_on_ranks(ranks, together);
   kinds_add(&world, plate);
   world_start(&world);
   for (int32_t i = 0; i < n_steps; i++) {
@@ -383,7 +379,7 @@ static void each_stencil_is_on_one_rank(void** state) {
   const NoliProblem* problem = &world.sim->model->problem;
   int32_t rank = noli_rank(world.context), n_rank = noli_rank_count(world.context);
   assert_int_equal(problem->n_block, 5);
-  assert_true(problem->in_parts == (n_rank > 1));
+  assert_true(problem->ranks.in_parts == (n_rank > 1));
   double work[2] = {0.0, 0.0}; // of this rank, of all
   double* around = calloc((size_t)problem->n_node * (size_t)n_rank, sizeof *around);
   for (int32_t i = 0; i < problem->n_block && n_rank > 1; i++) {
@@ -418,7 +414,7 @@ static void each_stencil_is_on_one_rank(void** state) {
     for (int32_t r = 0; r < n_rank; r++) {
       most = fmax(most, here[r]);
     }
-    assert_true(here[problem->owner[i]] == most);
+    assert_true(here[problem->ranks.owner[i]] == most);
   }
   // bending at the ends of bodies is counted as in the middle
   ASSERT_NEAR(work[0] * n_rank, work[1], 0.1 * work[1]);
@@ -618,7 +614,7 @@ static void contacts_between_ranks_are_counted(void** state) {
   NoliRankContacts counted;
   ASSERT_OK(noli_sim_rank_contacts(pair->world.sim, &counted));
   ASSERT_OK(noli_sim_contacts(pair->world.sim, &contact, &n_listed));
-  const int32_t* owner = world->sim->model->problem.owner; // on one rank none
+  const int32_t* owner = world->sim->model->problem.ranks.owner; // on one rank none
   for (int64_t i = 0; i < n_listed; i++) {
     if (isinf(contact[i].gap)) { // lagged friction alone
       counted.n++;

@@ -70,7 +70,7 @@ static NoliStatus live(NoliContext* context, const char* directory, bool reopen,
   }
   while (noli_sim_step_count(test.sim) < N_STEPS) {
     NOLI_TRY(noli_sim_step(test.sim, NULL));
-    test.sim->report.wall = 0.0;
+    test.sim->outcome.report.wall = 0.0;
     NOLI_TRY(noli_run_step(run, test.sim));
     noli_run_log(run, NOLI_LOG_INFO, "a step");
     *recorded = noli_sim_step_count(test.sim);

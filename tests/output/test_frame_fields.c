@@ -158,7 +158,8 @@ static void thin_bodies_have_forces_and_moments(void** state) {
   // 16 triangles, then 6 segments
   enum { N_CELL = 16 + N_SEGMENT };
   NoliReadFrame frame = {0};
-  ASSERT_OK(noli_frame_format_vtu.read(world.context, "thin_fields/frame_000005.vtu", NULL, &frame));
+  ASSERT_OK(
+      noli_frame_format_vtu.read(world.context, "thin_fields/frame_000005.vtu", NULL, &frame));
   assert_int_equal(noli_sim_tet_count(world.sim), N_CELL);
   NoliSheetForces sheet[N_CELL];
   NoliRodForces rod[N_CELL];

@@ -693,7 +693,7 @@ static void expect_error(NoliContext* context, const char* block, const char* me
   noli_scene_destroy(&scene);
 }
 
-static void test_errors(void** state) {
+static void errors_of_goals(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
 #define VELOCITY                                                                                   \
@@ -725,6 +725,12 @@ static void test_errors(void** state) {
                         ", 'name': 'b', 'form': "
                         "'above'}], 'expression': 'a + b'",
                "design.objective[1]: the form \"above\" needs one \"component\" of \"centre\"");
+  test_context_done(&context);
+}
+
+static void errors_of_problems(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
   expect_error(context,
                "'variables': [{'parameter': 'friction', 'lower': 0, 'upper': 1}, {'parameter': "
                "'yield', 'of': 'cube', 'lower': 1, 'upper': 2}], 'objective': [{" GOAL "}]",
@@ -816,7 +822,8 @@ int main(void) {
       cmocka_unit_test(test_remember),
       cmocka_unit_test(test_written_friction),
       cmocka_unit_test(goals_are_of_elements),
-      cmocka_unit_test(test_errors),
+      cmocka_unit_test(errors_of_goals),
+      cmocka_unit_test(errors_of_problems),
       cmocka_unit_test(test_bounds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

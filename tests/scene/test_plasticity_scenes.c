@@ -230,6 +230,10 @@ static void states_are_complete(void** state) {
   material.parameter[0] = 2e4;
   ASSERT_OK(noli_sim_set_material(read, 1, NOLI_NULL_INDEX, &material));
   assert_true(largest_strain(read) == after);
+  // what was got may be set again: the name of the law stays
+  NoliMaterialDef again;
+  ASSERT_OK(noli_sim_material(read, 1, NOLI_NULL_INDEX, &again));
+  assert_ptr_equal(again.law, material.law);
   memset(material.parameter, 0, sizeof material.parameter);
   ASSERT_STATUS(noli_sim_set_material(read, 1, NOLI_NULL_INDEX, &material), NOLI_ERROR_ARGUMENT);
   material.law = "neo_hookean";

@@ -444,8 +444,6 @@ static void files_are_relative_to_the_scene(void** state) {
 
 static void overrides_replace_values(void** state) {
   (void)state;
-
-  // valid overrides
   NoliContext* context = test_context(1);
   char text[SCENE_TEXT];
   quoted("{" TIME ", 'bodies': [" CUBE "]}", text);
@@ -469,8 +467,15 @@ static void overrides_replace_values(void** state) {
   assert_vector(def->gravity, 0, 5, -1, 0.0);
   ASSERT_NEAR(def->friction, 0.25, 0.0);
   noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
 
-  // invalid ones fail with a message
+static void invalid_overrides_are_refused(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  char text[SCENE_TEXT];
+  quoted("{" TIME ", 'bodies': [" CUBE "]}", text);
+  NoliScene* scene = NULL;
   const struct {
     NoliSceneOverride override;
     NoliStatus status;
@@ -864,6 +869,7 @@ int main(void) {
       cmocka_unit_test(scene_as_run_gives_the_same_definition),
       cmocka_unit_test(files_are_relative_to_the_scene),
       cmocka_unit_test(overrides_replace_values),
+      cmocka_unit_test(invalid_overrides_are_refused),
       cmocka_unit_test(selections_find_their_vertices),
       cmocka_unit_test(tags_come_from_the_file),
       cmocka_unit_test(placement_mirrors_turns_and_fits),

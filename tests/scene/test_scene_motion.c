@@ -48,76 +48,70 @@ typedef struct Motion {
   double want[3]; // of the vertex that starts at (1.5, 0, -0.5)
 } Motion;
 
+static const Motion closed_forms[] = {
+    {"{'displacement': ['t', 't^2', 'X*t']}", 0, 10, {2.5, 1, 1}},
+    {"{'displacement': [1, 'sin(pi*t)', 0]}", 0, 5, {2.5, 1, -0.5}},
+    {"{'displacement': [1, 'smoothstep(0, 2, t)', 'clamp(t, 0, 0.5)']}", 0, 10, {2.5, 0.5, 0}},
+    {"{'velocity': [1, -2, 0]}", 0, 10, {2.5, -2, -0.5}},
+    {"{'velocity': [0, 'cos(t)', '3*t^2']}", 0, 10, {1.5, 0.8414709848078965, 0.5}},
+    {"{'velocity': ['Z', 0, 'X']}", 0, 10, {1.0, 0, 1.0}},
+    // a velocity that jumps between steps
+    {"{'velocity': ['t < 0.5 ? 1 : -1', 0, 0]}", 0, 8, {1.7, 0, -0.5}},
+    // a quarter turn about y through the centre (2, 0, 0)
+    {"{'rotation': {'axis': [0, 2, 0], 'speed': 90}}", 0, 10, {1.5, 0, 0.5}},
+    {"{'rotation': {'axis': [0, 1, 0], 'angle': '90*t'}}", 0, 10, {1.5, 0, 0.5}},
+    {"{'rotation': {'axis': [0, 1, 0], 'speed': '180*t'}}", 0, 10, {1.5, 0, 0.5}},
+    {"{'rotation': {'axis': [0, -1, 0], 'angle': 90}}", 0, 1, {2.5, 0, -0.5}},
+    {"{'rotation': {'axis': [0, 0, 1], 'origin': [0, 0, 0], 'speed': 90}}", 0, 10, {0, 1.5, -0.5}},
+    {"{'rotation': {'axis': [0, 0, 1], 'origin': [0, 0, 7], 'angle': '90*t'}}",
+     0,
+     10,
+     {0, 1.5, -0.5}},
+    {"{'rotation': {'axis': [0, 1, 0], 'origin': 'box', 'speed': 90}}", 0, 10, {1.5, 0, 0.5}},
+    // rolling: the centre goes along
+    {"{'velocity': [0, 1, 0], 'rotation': {'axis': [0, 1, 0], 'origin': 'box', 'speed': 90}}",
+     0,
+     10,
+     {1.5, 1, 0.5}},
+    {"{'velocity': [0, 1, 0], 'rotation': {'axis': [0, 1, 0], 'speed': 90}}", 0, 10, {1.5, 1, 0.5}},
+    {"{'velocity': [1, 0, 0], 'rotation': {'axis': [0, 1, 0], 'speed': 180}}",
+     0,
+     10,
+     {3.5, 0, 0.5}},
+    {"{'velocity': ['2*t', 0, 0], 'rotation': {'axis': [0, 1, 0], 'angle': '180*t'}}",
+     0,
+     10,
+     {3.5, 0, 0.5}},
+    {"{'displacement': ['t', 0, 0], 'rotation': {'axis': [0, 1, 0], 'speed': 180}}",
+     0,
+     10,
+     {3.5, 0, 0.5}},
+    // a motion that starts later: the integral of the speed starts there
+    {"{'displacement': [0, 0, 0], 'from': 1, 'rotation': {'axis': [0, 1, 0], 'speed': 180}}",
+     1,
+     10,
+     {2.5, 0, 0.5}},
+    {"{'velocity': [1, 0, 0], 'from': 1, 'rotation': {'axis': [0, 1, 0], 'speed': "
+     "'180*(t-0.5)'}}",
+     1,
+     10,
+     {3.5, 0, 0.5}},
+};
+
 static void motions_match_closed_forms(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
-  static const Motion cases[] = {
-      {"{'displacement': ['t', 't^2', 'X*t']}", 0, 10, {2.5, 1, 1}},
-      {"{'displacement': [1, 'sin(pi*t)', 0]}", 0, 5, {2.5, 1, -0.5}},
-      {"{'displacement': [1, 'smoothstep(0, 2, t)', 'clamp(t, 0, 0.5)']}", 0, 10, {2.5, 0.5, 0}},
-      {"{'velocity': [1, -2, 0]}", 0, 10, {2.5, -2, -0.5}},
-      {"{'velocity': [0, 'cos(t)', '3*t^2']}", 0, 10, {1.5, 0.8414709848078965, 0.5}},
-      {"{'velocity': ['Z', 0, 'X']}", 0, 10, {1.0, 0, 1.0}},
-      // a velocity that jumps between steps
-      {"{'velocity': ['t < 0.5 ? 1 : -1', 0, 0]}", 0, 8, {1.7, 0, -0.5}},
-      // a quarter turn about y through the centre (2, 0, 0)
-      {"{'rotation': {'axis': [0, 2, 0], 'speed': 90}}", 0, 10, {1.5, 0, 0.5}},
-      {"{'rotation': {'axis': [0, 1, 0], 'angle': '90*t'}}", 0, 10, {1.5, 0, 0.5}},
-      {"{'rotation': {'axis': [0, 1, 0], 'speed': '180*t'}}", 0, 10, {1.5, 0, 0.5}},
-      {"{'rotation': {'axis': [0, -1, 0], 'angle': 90}}", 0, 1, {2.5, 0, -0.5}},
-      {"{'rotation': {'axis': [0, 0, 1], 'origin': [0, 0, 0], 'speed': 90}}",
-       0,
-       10,
-       {0, 1.5, -0.5}},
-      {"{'rotation': {'axis': [0, 0, 1], 'origin': [0, 0, 7], 'angle': '90*t'}}",
-       0,
-       10,
-       {0, 1.5, -0.5}},
-      {"{'rotation': {'axis': [0, 1, 0], 'origin': 'box', 'speed': 90}}", 0, 10, {1.5, 0, 0.5}},
-      // rolling: the centre goes along
-      {"{'velocity': [0, 1, 0], 'rotation': {'axis': [0, 1, 0], 'origin': 'box', 'speed': 90}}",
-       0,
-       10,
-       {1.5, 1, 0.5}},
-      {"{'velocity': [0, 1, 0], 'rotation': {'axis': [0, 1, 0], 'speed': 90}}",
-       0,
-       10,
-       {1.5, 1, 0.5}},
-      {"{'velocity': [1, 0, 0], 'rotation': {'axis': [0, 1, 0], 'speed': 180}}",
-       0,
-       10,
-       {3.5, 0, 0.5}},
-      {"{'velocity': ['2*t', 0, 0], 'rotation': {'axis': [0, 1, 0], 'angle': '180*t'}}",
-       0,
-       10,
-       {3.5, 0, 0.5}},
-      {"{'displacement': ['t', 0, 0], 'rotation': {'axis': [0, 1, 0], 'speed': 180}}",
-       0,
-       10,
-       {3.5, 0, 0.5}},
-      // a motion that starts later: the integral of the speed starts there
-      {"{'displacement': [0, 0, 0], 'from': 1, 'rotation': {'axis': [0, 1, 0], 'speed': 180}}",
-       1,
-       10,
-       {2.5, 0, 0.5}},
-      {"{'velocity': [1, 0, 0], 'from': 1, 'rotation': {'axis': [0, 1, 0], 'speed': "
-       "'180*(t-0.5)'}}",
-       1,
-       10,
-       {3.5, 0, 0.5}},
-  };
-
-  // compare
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    NoliScene* scene = moving(context, cases[i].motion);
+  for (size_t i = 0; i < sizeof closed_forms / sizeof *closed_forms; i++) {
+    NoliScene* scene = moving(context, closed_forms[i].motion);
     double got[3];
-    run_motion(scene, cases[i].t0, cases[i].n_steps, 0, got);
-    double off =
-        noli_larger(fabs(got[0] - cases[i].want[0]),
-                    noli_larger(fabs(got[1] - cases[i].want[1]), fabs(got[2] - cases[i].want[2])));
+    run_motion(scene, closed_forms[i].t0, closed_forms[i].n_steps, 0, got);
+    double off = noli_larger(fabs(got[0] - closed_forms[i].want[0]),
+                             noli_larger(fabs(got[1] - closed_forms[i].want[1]),
+                                         fabs(got[2] - closed_forms[i].want[2])));
     if (!(off < 1e-9)) {
-      print_error("%s: got %g %g %g, want %g %g %g\n", cases[i].motion, got[0], got[1], got[2],
-                  cases[i].want[0], cases[i].want[1], cases[i].want[2]);
+      print_error("%s: got %g %g %g, want %g %g %g\n", closed_forms[i].motion, got[0], got[1],
+                  got[2], closed_forms[i].want[0], closed_forms[i].want[1],
+                  closed_forms[i].want[2]);
       fail();
     }
     noli_scene_destroy(&scene);

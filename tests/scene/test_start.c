@@ -5,7 +5,7 @@
 
 #define TWO(members)                                                                               \
   "{'time': {'step': 0.01, 'steps': 1}, 'gravity': [0, 0, 0], 'bodies': [{'name': 'bar',"          \
-  "'mesh': {'arrays': {'positions': [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],"                  \
+  "'mesh': {'arrays': {'positions': [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],"                 \
   "'tets': [[0, 1, 2, 3]]}}, 'material': {'young': 1e5, 'poisson': 0}, 'translate': [0, 2, 0],"    \
   "'copies': {'count': 2, 'translate': [3, 0, 0]}," members "}],"                                  \
   "'forces': [{'body': 'bar', 'select': {'box': {'min': [-1, 1, -1], 'max': [1.5, 4, 2]}},"        \

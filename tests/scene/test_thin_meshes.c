@@ -205,8 +205,12 @@ static void built_in_shapes(void** state) {
     noli_sim_destroy(&sim);
     noli_scene_destroy(&scene);
   }
+  test_context_done(&context);
+}
 
-  // a plane faces up; rings of chain mail are segments, or solid
+static void planes_face_up(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
   NoliScene* scene = NULL;
   ASSERT_OK(parse_cloth(context, "{'plane': {'pattern': 'equilateral', 'size': [2, 3]}}", &scene));
   double low[3], high[3];
@@ -219,6 +223,14 @@ static void built_in_shapes(void** state) {
   const double* c = mesh->x + 3 * mesh->tri[2];
   assert_true((b[2] - a[2]) * (c[0] - a[0]) - (b[0] - a[0]) * (c[2] - a[2]) > 0.0);
   noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
+// Its rings are segments, or solid.
+static void chain_mail(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
   ASSERT_OK(parse_quoted(
       context,
       "{'time': {'steps': 1}, 'bodies': [{'name': 'mail', 'mesh': {'chain_mail': {'rings': [2, 2], "
@@ -234,6 +246,13 @@ static void built_in_shapes(void** state) {
   assert_int_equal(n, 0);
   noli_sim_check_free(context, &defects);
   noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
+static void shapes_that_cannot_be_are_refused(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
   ASSERT_STATUS(parse_cloth(context, "{'moebius': {'radius': 0.1}}", &scene), NOLI_ERROR_FORMAT);
   assert_non_null(strstr(noli_context_message(context), "smaller than the diameter"));
   ASSERT_STATUS(parse_cloth(context, "{'plane': {'pattern': 'wavy'}}", &scene), NOLI_ERROR_FORMAT);
@@ -488,6 +507,9 @@ int main(void) {
       cmocka_unit_test(cells_of_other_kinds),
       cmocka_unit_test(every_format_of_lines),
       cmocka_unit_test(built_in_shapes),
+      cmocka_unit_test(planes_face_up),
+      cmocka_unit_test(chain_mail),
+      cmocka_unit_test(shapes_that_cannot_be_are_refused),
       cmocka_unit_test(shapes_fall_onto_a_ball),
       cmocka_unit_test(defects_have_places),
       cmocka_unit_test(edges_touch_between_vertices),

@@ -162,32 +162,31 @@ typedef struct Tyre {
   double load;    // N
   double carried; // pressure times area of the patch, N
   double drag;    // friction along the ground, N
-  int32_t iterations;
 } Tyre;
 
-static Tyre press_tyre(const char* model, double until) {
+static Run start_tyre(const char* model) {
   const char* const change[][2] = {{"contact.model", model}, {"time.step", "0.02"}};
-  Run run = start("examples/thin/tyre.json", 2, change);
-  Tyre tyre = {0};
-  while (noli_sim_time(run.sim) < until - 1e-9) {
-    step(&run);
-    tyre.iterations += run.report.newton_iterations;
+  return start("examples/thin/tyre.json", 2, change);
+}
+
+static Tyre tyre_at(Run* run, double until) {
+  int32_t iterations = 0;
+  while (noli_sim_time(run->sim) < until - 1e-9) {
+    step(run);
+    iterations += run->report.newton_iterations;
   }
   const NoliRegionVolume* regions;
   const NoliPairForce* pairs;
   int32_t n_regions, n_pairs;
-  ASSERT_OK(noli_sim_volumes(run.sim, &regions, &n_regions));
-  ASSERT_OK(noli_sim_pair_forces(run.sim, &pairs, &n_pairs));
+  ASSERT_OK(noli_sim_volumes(run->sim, &regions, &n_regions));
+  ASSERT_OK(noli_sim_pair_forces(run->sim, &pairs, &n_pairs));
   assert_true(n_regions == 1 && n_pairs == 1);
-  double area = patch_area(&run);
-  tyre.load = pairs[0].normal[1];
-  tyre.drag = pairs[0].friction[0];
-  tyre.carried = regions[0].pressure * area;
+  double area = patch_area(run);
+  Tyre tyre = {pairs[0].normal[1], regions[0].pressure * area, pairs[0].friction[0]};
   print_message("%s, %.1f s: load %.0f N, pressure %.0f Pa on %.1f cm^2: %.0f N, drag %.0f N, "
                 "%d iterations\n",
-                model, until, tyre.load, regions[0].pressure, 1e4 * area, tyre.carried, tyre.drag,
-                tyre.iterations);
-  finish(&run);
+                noli_scene_sim_def(run->scene)->contact_model, until, tyre.load,
+                regions[0].pressure, 1e4 * area, tyre.carried, tyre.drag, iterations);
   return tyre;
 }
 
@@ -196,13 +195,15 @@ static Tyre press_tyre(const char* model, double until) {
 // the dynamic coefficient.
 static void tyres_carry_their_load_on_the_patch(void** state) {
   (void)state;
-  Tyre smooth = press_tyre("implicit_surface", 0.24);
-  Tyre barrier = press_tyre("ipc", 0.24);
+  Run smooth_run = start_tyre("implicit_surface"), barrier_run = start_tyre("ipc");
+  Tyre smooth = tyre_at(&smooth_run, 0.24), barrier = tyre_at(&barrier_run, 0.24);
   ASSERT_NEAR(smooth.carried / smooth.load, 1.0, 0.25);
   ASSERT_NEAR(smooth.load / barrier.load, 1.0, 0.1);
-  Tyre spins = press_tyre("implicit_surface", 0.6);
+  Tyre spins = tyre_at(&smooth_run, 0.6);
   ASSERT_NEAR(spins.carried / spins.load, 1.0, 0.25);
   ASSERT_NEAR(spins.drag / spins.load, 0.5, 0.02);
+  finish(&barrier_run);
+  finish(&smooth_run);
 }
 
 // ---- layers -------------------------------------------------------------------------------------

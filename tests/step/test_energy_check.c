@@ -223,12 +223,12 @@ static void parts_share_the_margin(void** state) {
   world_step(&world);
   NoliSim* sim = world.sim;
   double kinetic = world.report.kinetic, began = kinetic / 1.1;
-  sim->gained = 0.0;
+  sim->energy.gained = 0.0;
   for (int part = 1; part <= 3; part++) {
-    sim->start = (NoliEnergyCheck){.energy = began, .magnitude = began};
+    sim->energy.start = (NoliEnergyCheck){.energy = began, .magnitude = began};
     ASSERT_STATUS(noli_sim_check_energy(sim), part < 3 ? NOLI_OK : NOLI_NOT_CONVERGED);
-    ASSERT_NEAR(sim->start.gain, part * (kinetic - began), 1e-9 * kinetic);
-    sim->gained = sim->start.gain;
+    ASSERT_NEAR(sim->energy.start.gain, part * (kinetic - began), 1e-9 * kinetic);
+    sim->energy.gained = sim->energy.start.gain;
   }
   world_done(&world);
 }

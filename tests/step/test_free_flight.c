@@ -77,7 +77,7 @@ static void iterative_solvers_miss_no_gravity(void** state) {
       before = world.report.momentum[1];
     }
     print_message("%s: speed gained in a step is off by %.2g m/s at most\n", integrators[i], worst);
-    ASSERT_AT_MOST(worst, world.sim->model->problem.tolerance);
+    ASSERT_AT_MOST(worst, world.sim->model->problem.solver.tolerance);
     world_done(&world);
   }
 }

@@ -220,7 +220,7 @@ static Pulled pull_bar(Pull pull) {
 
   // pull
   world_start(&world);
-  pulled.weight = world.sim->model->problem.gcp.weight;
+  pulled.weight = world.sim->model->problem.contact.gcp.weight;
   for (int s = 0; s < PULL_STEPS; s++) {
     world_step(&world);
     pulled.iterations += world.report.newton_iterations;

@@ -227,23 +227,23 @@ static void gradient_of_the_stage(void** state) {
     ASSERT_OK(noli_stage_lag_friction(stage));
     ASSERT_OK(noli_stage_energy(stage));
     ASSERT_OK(noli_stage_linearize(stage));
-    assert_true(stage->friction_set.contact.count > 0);
+    assert_true(stage->friction.set.contact.count > 0);
     for (int32_t direction = 0; direction < 3; direction++) {
       double slope = 0.0, size = 0.0;
       uint64_t random = 12345u + (uint64_t)direction;
       for (int32_t i = 0; i < 3 * problem->n_node; i++) {
         random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         bool moves = stage->system.dof[i / 3] != NOLI_NULL_INDEX;
-        stage->step[i] = moves ? (double)(random >> 40) / (double)(1 << 24) - 0.5 : 0.0;
+        stage->search.step[i] = moves ? (double)(random >> 40) / (double)(1 << 24) - 0.5 : 0.0;
       }
-      noli_stage_follow_vectors(stage, stage->step);
+      noli_stage_follow_vectors(stage, stage->search.step);
       for (int32_t i = 0; i < 3 * problem->n_node; i++) {
-        slope += stage->gradient[i] * stage->step[i];
-        size += fabs(stage->gradient[i] * stage->step[i]);
+        slope += stage->search.gradient[i] * stage->search.step[i];
+        size += fabs(stage->search.gradient[i] * stage->search.step[i]);
       }
       double e = 2e-8;
-      ASSERT_OK(noli_broad_phase_find(stage->broad_phase, stage->here->x, stage->here->x,
-                                      1.1 * problem->dhat, &problem->body_pairs,
+      ASSERT_OK(noli_broad_phase_find(stage->contact.broad_phase, stage->here->x, stage->here->x,
+                                      1.1 * problem->contact.dhat, &problem->contact.body_pairs,
                                       &stage->trial->candidates));
       double difference = (energy_at(stage, e) - energy_at(stage, -e)) / (2.0 * e);
       ASSERT_NEAR(difference / size, slope / size, 2e-6);

@@ -296,7 +296,7 @@ static void the_bound_of_rounding_is_close(void** state) {
     int32_t n = 3 * stage->problem->n_vert;
     double* before = malloc(sizeof *before * (size_t)n);
     ASSERT_OK(noli_stage_linearize_as(stage, 0));
-    memcpy(before, stage->gradient, sizeof *before * (size_t)n);
+    memcpy(before, stage->search.gradient, sizeof *before * (size_t)n);
     ASSERT_OK(noli_stage_rounding(stage));
     TestRandom random = {11};
     for (int32_t k = 0; k < n; k++) {
@@ -306,7 +306,8 @@ static void the_bound_of_rounding_is_close(void** state) {
     ASSERT_OK(noli_stage_linearize_as(stage, 0));
     double largest = 0.0;
     for (int32_t k = 0; k < n; k++) {
-      largest = noli_larger(largest, fabs(stage->gradient[k] - before[k]) / stage->rounding[k]);
+      largest = noli_larger(largest, fabs(stage->search.gradient[k] - before[k]) /
+                                         stage->search.rounding[k]);
     }
     print_message("floor %d: gradients differ by %.3f of the bound\n", floor, largest);
     ASSERT_AT_MOST(largest, 1.0);

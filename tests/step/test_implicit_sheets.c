@@ -241,7 +241,7 @@ static Along evaluate_along(NoliStage* stage, const double* x, double step, cons
     stage->here->x[i] = x[i] + step * u[i];
   }
   ASSERT_OK(noli_stage_find_contacts(stage));
-  for (int32_t k = stage->first_contact; k < stage->n_term; k++) {
+  for (int32_t k = stage->terms.first_contact; k < stage->terms.n; k++) {
     add_term(&stage->here->term[k], stage->here->x, u, w, &sum);
   }
   return sum;

@@ -157,6 +157,8 @@ static void failed_increments_are_repeated(void** state) {
     } else {
       assert_true(status > NOLI_OK);
       assert_true(noli_sim_state_hash(p.world.sim) == hash);
+      // the shortest increment is not tried again
+      assert_int_equal(p.world.report.retries, kind == 2 ? 1 : 0);
       const char* said = noli_context_message(p.world.context);
       assert_true((strstr(said, "with increments of 0.9 s: ") != NULL) == (kind == 2));
     }

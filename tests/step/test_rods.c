@@ -208,7 +208,7 @@ static void points_fall_and_stop(void** state) {
   world_start(&world);
   double mass = 0.0;
   for (int32_t i = 0; i < 5; i++) {
-    mass += world.sim->model->problem.weight[i];
+    mass += world.sim->model->problem.inertia.weight[i];
   }
   ASSERT_NEAR(mass, 5 * 2000.0 * 4.0 / 3.0 * PI * 1e-6, 1e-12 * mass);
   for (int i = 0; i < 30; i++) {

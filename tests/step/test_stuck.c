@@ -84,7 +84,7 @@ static void surfaces_do_not_fold_inwards(void** state) {
     int64_t most_contacts = 0;
     double least = (double)INFINITY;
     world_start(&world);
-    double range = world.sim->model->problem.gcp.inner;
+    double range = world.sim->model->problem.contact.gcp.inner;
     // nothing acts at rest
     assert_true(range > 0.0);
     assert_int_equal(noli_stage_contact_count(world.sim->stage), 0);
@@ -130,7 +130,7 @@ static void crushed_elements_are_pushed(void** state) {
     memset(force, 0, (size_t)(3 * n) * sizeof *force);
     noli_stage_set_kappa(stage, 1.0);
     ASSERT_OK(noli_stage_find_contacts(stage));
-    ASSERT_OK(stage->problem->contact->forces(stage, 1.0, force));
+    ASSERT_OK(stage->problem->contact.model->forces(stage, 1.0, force));
     assert_int_equal(noli_stage_contact_count(stage) > 0, k >= 2);
     // upwards on the upper side, downwards on the lower one, more where it is flatter
     double most = 0.0;

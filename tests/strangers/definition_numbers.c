@@ -117,8 +117,8 @@ static void make_bodies(Defs* d) {
     d->body[b].name = names[b];
     d->body[b].mesh = b == 0 ? d->box : b == 1 ? d->other : b == 2 ? d->plane : d->line;
   }
-  d->part = (NoliPartDef){.element = element, .n_element = 1,
-                          .material = noli_default_material_def()};
+  d->part =
+      (NoliPartDef){.element = element, .n_element = 1, .material = noli_default_material_def()};
   d->prony = (NoliProny){.n = 1, .share = {0.5}, .time = {0.1}};
   d->body[0].parts = &d->part;
   d->body[0].n_parts = 1;
@@ -253,8 +253,8 @@ static NoliStatus search_path(Defs* d) {
 static NoliStatus create_potential(Defs* d) {
   NoliGcpPotential* gcp = NULL;
   NoliMesh* surface = NULL;
-  ASSERT_OK(noli_mesh_make_box(d->context, (double[]){1, 1, 1}, (int32_t[]){1, 1, 1}, true,
-                               &surface));
+  ASSERT_OK(
+      noli_mesh_make_box(d->context, (double[]){1, 1, 1}, (int32_t[]){1, 1, 1}, true, &surface));
   NoliStatus status = noli_gcp_potential_create(d->context, &d->gcp, surface->x, surface->n_vert,
                                                 surface->tri, surface->n_tri, &gcp);
   noli_gcp_potential_destroy(&gcp);

@@ -92,7 +92,8 @@ static void forces_are_evaluated(void** state) {
     force.t_begin = k == 2 ? 0.055 : 0.0;
     world.def.forces = &force;
     world.def.n_forces = 1;
-    expect(&world, k == 0 ? "force 0 of body \"body0\": vertex 4 is not finite at t = 0.05 s" : NULL);
+    expect(&world,
+           k == 0 ? "force 0 of body \"body0\": vertex 4 is not finite at t = 0.05 s" : NULL);
   }
 }
 

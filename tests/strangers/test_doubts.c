@@ -50,7 +50,7 @@ typedef struct Ratio {
 
 static void nearly_incompressible_linear_elements_are_named(void** state) {
   (void)state;
-  static const Ratio of[] = {{0.45, 0, 0, 1, false}, {0.46, 0, 0, 1, true},
+  static const Ratio of[] = {{0.45, 0, 0, 1, false},  {0.46, 0, 0, 1, true},
                              {0.4999, 0, 0, 1, true}, {0.4999, 0, 0, 2, false},
                              {0.3, 0.49, 0, 1, true}, {0.3, 0, 0.49, 1, true},
                              {0.49, 0, 0.3, 1, false}};
@@ -59,9 +59,8 @@ static void nearly_incompressible_linear_elements_are_named(void** state) {
     World world = listening_world(said);
     int32_t element = 3;
     double field[48];
-    NoliPartDef part = {.element = &element,
-                        .n_element = 1,
-                        .material = noli_default_body_def().material};
+    NoliPartDef part = {
+        .element = &element, .n_element = 1, .material = noli_default_body_def().material};
     world_add(&world, make_box(&world, 0.1, 0.1, 0.1, 2), here);
     NoliBodyDef* body = &world.body[0];
     body->material.poisson = of[i].body;
@@ -135,8 +134,8 @@ static NoliMesh* make_layer(NoliContext* context, const Layer* layer) {
     ASSERT_OK(noli_mesh_make_bowl(context, size[0], size[1], 90, cells[0], cells[1], false, &mesh));
     break;
   case HOLLOW_BALL:
-    ASSERT_OK(noli_mesh_make_hollow_sphere(context, size[0], size[1], cells[0], cells[1], false,
-                                           &mesh));
+    ASSERT_OK(
+        noli_mesh_make_hollow_sphere(context, size[0], size[1], cells[0], cells[1], false, &mesh));
     break;
   case BALL:
     ASSERT_OK(noli_mesh_make_sphere(context, size[0], cells[0], false, &mesh));

@@ -1,5 +1,5 @@
-// Results with texture coordinates, materials and groups where memory is refused: every request that
-// fails is reported, and nothing is lost.
+// Results with texture coordinates, materials and groups where memory is refused: every request
+// that fails is reported, and nothing is lost.
 #define _POSIX_C_SOURCE 200809L // mkdir
 #include "output/output_support.h"
 

@@ -74,8 +74,8 @@ static void noodles_fall_with_any_time_step(void** state) {
       }
       NoliMesh* mesh = NULL;
       ASSERT_OK(noli_mesh_make_curve(world.context, at, POINTS, SEGMENTS, &mesh));
-      int32_t body = world_add(&world, mesh,
-                               (double[]){0.008 * column - 0.008, 0.08, 0.008 * row - 0.008});
+      int32_t body =
+          world_add(&world, mesh, (double[]){0.008 * column - 0.008, 0.08, 0.008 * row - 0.008});
       make_rod(&world, body);
     }
     NoliMesh* bowl = NULL;

@@ -14,11 +14,11 @@ enum { N_TRIED = 23 };
 // The calls that a function of the host tries.
 typedef struct Host {
   NoliSim* sim;
-  NoliContext* other;  // of clones
-  NoliMesh* mesh;      // of a body to be added
-  bool destroys;       // else it tries the functions below
-  bool reads;          // results may be read
-  bool in_log;         // the log function tries
+  NoliContext* other; // of clones
+  NoliMesh* mesh;     // of a body to be added
+  bool destroys;      // else it tries the functions below
+  bool reads;         // results may be read
+  bool in_log;        // the log function tries
   int32_t calls;
   NoliStatus status[N_TRIED];
 } Host;
@@ -377,7 +377,8 @@ static void steps_are_recorded_once_and_in_order(void** state) {
   ASSERT_STATUS(noli_run_save(run, test.sim, false, NULL), NOLI_ERROR_ARGUMENT);
   ASSERT_OK(noli_run_step(run, test.sim));
   ASSERT_STATUS(noli_run_step(run, test.sim), NOLI_ERROR_ARGUMENT);
-  assert_non_null(strstr(noli_context_message(context), "step 1 of the simulation does not follow"));
+  assert_non_null(
+      strstr(noli_context_message(context), "step 1 of the simulation does not follow"));
   ASSERT_OK(noli_run_save(run, test.sim, false, NULL));
 
   // another simulation

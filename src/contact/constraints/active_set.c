@@ -1,9 +1,9 @@
 #include "contact/constraints/active_set.h"
 
+#include "base/sort.h"
 #include "base/validate.h"
 #include "base/parallel.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK = 256, BLOCKS_4 = 90 };
@@ -134,8 +134,8 @@ NoliStatus noli_active_set_follow(NoliActiveSet* set, NoliContext* context,
   noli_parallel_for(n_threads, set->constraint.count, BLOCK, follow_block, &job);
 
   // those that meet become one
-  qsort(set->constraint.data, (size_t)set->constraint.count, sizeof *set->constraint.data,
-        compare_constraints);
+  noli_sort(set->constraint.data, set->constraint.count, sizeof *set->constraint.data,
+            compare_constraints);
   NoliConstraint* last = set->constraint.data;
   for (int64_t i = 1; i < set->constraint.count; i++) {
     const NoliConstraint* constraint = &set->constraint.data[i];

@@ -7,7 +7,8 @@
 // enters the equations as a force (linalg/force_term.h).
 #pragma once
 
-#include "contact/barrier_slopes.h"
+#include "contact/friction/sliding.h"
+#include "contact/ipc.h"
 #include "linalg/force_term.h"
 
 typedef struct NoliImplicitFriction {
@@ -37,18 +38,30 @@ NOLI_WARN_UNUSED NoliStatus noli_implicit_friction_pair_forces(const NoliImplici
                                                                const double* x, double scale,
                                                                NoliPairForces* pairs);
 
-// How the residuals of implicit friction at x change with x_hat, with the coefficients of pairs,
-// and with the inputs of the barrier that the list wants. Fails with NOLI_ERROR_MEMORY.
-NOLI_WARN_UNUSED NoliStatus noli_implicit_friction_slopes(NoliMixedList* list,
-                                                          const NoliImplicitFriction* data,
-                                                          const double* x,
-                                                          const NoliBarrierInputs* inputs);
+// ---- parts, which derivatives share (contact/derivatives/friction_derivatives.c) ----------------
 
-// Lagged friction: how its gradient at x changes with the positions x_lag at which its normal
-// forces, weights and sliding bases were computed, those of the contacts in `data`, with the
-// coefficients of pairs, and with the inputs of the barrier that the list wants. The normal forces
-// then are those of the barrier at x_lag. Fails with NOLI_ERROR_MEMORY.
-NOLI_WARN_UNUSED NoliStatus noli_lagged_friction_slopes(NoliMixedList* list,
-                                                        const NoliImplicitFriction* data,
-                                                        const double* x_lag, const double* x,
-                                                        const NoliBarrierInputs* inputs);
+// The normal force of the barrier at a gap g, and its derivative by the gap or the distance:
+// lambda = -s b'(G) 2 g with G = g^2, so that d lambda / d g = -s (4 G b'' + 2 b').
+typedef struct NoliGapForce {
+  double lambda;
+  double by_d;
+} NoliGapForce;
+
+NoliGapForce noli_gap_force(const NoliBarrier* barrier, double weight, double range, double gap);
+
+// The law of a pair, scaled to the current stage. Returns false if the pair has no friction.
+bool noli_sliding_law_of(const NoliImplicitFriction* data, const int32_t entity[2],
+                         NoliSlidingLaw* law);
+
+// The sliding of a contact at x and its normal force there.
+NoliSliding noli_contact_sliding(const NoliImplicitFriction* data, const NoliContact* contact,
+                                 const double* x, NoliGapForce* force);
+
+// The derivative of the normal force by the nodes, through the distance and the mollifier.
+void noli_gap_force_by_nodes(const NoliImplicitFriction* data, const NoliContact* contact,
+                             const NoliSliding* sliding, NoliGapForce force,
+                             NoliVec3 by_node[NOLI_SLIDING_NODES]);
+
+// Adds w_i dF/dlambda (d lambda / dx_j)^T to block (i, j).
+void noli_sliding_add_force(const NoliSliding* sliding, NoliVec3 by_lambda,
+                            const NoliVec3 lambda_by_node[NOLI_SLIDING_NODES], double* jacobian);

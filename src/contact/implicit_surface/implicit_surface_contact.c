@@ -10,7 +10,7 @@
 enum { POINT_BLOCK = 64, TRIANGLE_BLOCK = 1024, STACK_SIZE = 64 };
 
 // cos 120 degrees: triangles at larger angles belong to another sheet.
-#define SHEET_COSINE -0.5
+#define SHEET_COSINE (-0.5)
 
 // The radius of a surface relative to its mean edge, its largest triangle and delta.
 #define RADIUS_EDGES 2.0

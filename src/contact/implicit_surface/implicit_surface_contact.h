@@ -35,7 +35,7 @@ NOLI_WARN_UNUSED NoliStatus noli_implicit_surface_search_create(
     NoliContext* context, const NoliSurface* surface, const double* X, const bool* still,
     const bool* sheet, const NoliHalfSpace* half_spaces, int32_t n_half_spaces,
     const NoliContactPairs* pairs, double radius, double delta, NoliImplicitSurfaceSearch** search);
-void noli_implicit_surface_search_destroy(NoliImplicitSurfaceSearch** search);
+void noli_implicit_surface_search_destroy(NoliImplicitSurfaceSearch** owner);
 
 // Radius of the surface of a body, m; 0 if nothing touches it.
 double noli_implicit_surface_search_radius(const NoliImplicitSurfaceSearch* search, int32_t body);

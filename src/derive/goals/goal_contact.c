@@ -22,7 +22,7 @@ const char* noli_goal_contact_defect(const NoliGoalPlace* place) {
   if (noli_stage_constraints(place->sim->stage) != NULL) {
     return "not with the solver \"augmented_lagrangian\", whose forces are multipliers";
   }
-  return problem->contact->begin_stiffness != NULL && problem->fixed_stiffness <= 0.0
+  return problem->contact.model->begin_stiffness != NULL && problem->contact.fixed_stiffness <= 0.0
              ? "needs a number as contact.stiffness: one that adapts is no function of positions"
              : NULL;
 }
@@ -83,7 +83,7 @@ static NoliStatus for_stencils(Stencils* stencils, unsigned what, AddFn* add, vo
   const NoliStage* stage = sim->stage;
   const double* x = stencils->place->x;
   bool hessian = what == NOLI_EVAL_HESSIAN;
-  for (int32_t t = stage->first_contact; t < stage->n_term; t++) {
+  for (int32_t t = stage->terms.first_contact; t < stage->terms.n; t++) {
     const NoliEnergyTerm* term = &stage->here->term[t];
     if (!noli_stage_has(stage, t, NOLI_ROLE_CONTACT) || term->n_stencil == 0) {
       continue;
@@ -215,13 +215,13 @@ static void add_input_slopes(const Stencils* stencils, const NoliMixedBlocks* bl
 static NoliStatus derive_by_inputs(const Stencils* stencils, const NoliInputs* inputs) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = stencils->place->sim->stage;
-  const NoliContactModel* contact = stage->problem->contact;
+  const NoliContactModel* contact = stage->problem->contact.model;
   NoliMixedList list = {.context = stencils->place->sim->context};
   for (int k = 0; k < NOLI_INPUTS; k++) {
     list.wanted |= inputs->value[k] != NULL ? 1u << k : 0u;
   }
-  if ((list.wanted & contact->slopes_by) != 0) {
-    NOLI_TRY(contact->slopes(stage, &list));
+  if ((list.wanted & contact->derivatives->inputs) != 0) {
+    NOLI_TRY(contact->derivatives->gradient(stage, &list));
   }
   for (int64_t b = 0; b < list.blocks.count; b++) {
     const NoliMixedBlocks* blocks = &list.blocks.data[b];

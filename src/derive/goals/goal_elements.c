@@ -1,9 +1,9 @@
 #include "derive/goals/goal_elements.h"
 
 #include "derive/goals/goal_thin.h"
-#include "fem/element_slopes.h"
+#include "fem/derivatives/element_derivatives.h"
 #include "fem/elements.h"
-#include "fem/history_slopes.h"
+#include "fem/derivatives/history_derivatives.h"
 #include "material/history_slopes.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 // All derivatives by what M depends on are those of a product a^T M z.
 #include "derive/goals/goal_masses.h"
 
-#include "fem/element_slopes.h"
+#include "fem/derivatives/element_derivatives.h"
 #include "math/vec3.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static void goal_masses_multiply(const NoliGoalPlace* place, const double* x, do
   }
   int64_t first = 3 * (int64_t)model->vert_first[place->body];
   for (int64_t j = first; j < 3 * (int64_t)model->vert_first[place->body + 1]; j++) {
-    y[j] = model->problem.mass[j / 3] * x[j];
+    y[j] = model->problem.inertia.mass[j / 3] * x[j];
   }
 }
 
@@ -98,7 +98,7 @@ done:
 // ---- centre -------------------------------------------------------------------------------------
 
 static NoliVec3 centre_of(const NoliGoalPlace* place, double* mass) {
-  const double* m = place->sim->model->problem.weight;
+  const double* m = place->sim->model->problem.inertia.weight;
   NoliVec3 sum = {0};
   *mass = 0.0;
   for (int32_t i = 0; i < place->n_vertex; i++) {
@@ -118,7 +118,7 @@ NoliStatus noli_goal_centre(const NoliGoalPlace* place, double* value) {
 NoliStatus noli_goal_derive_centre(const NoliGoalPlace* place, const double* weight,
                                    NoliGoalSlopes* slopes) {
   NoliStatus status = NOLI_OK;
-  const double* m = place->sim->model->problem.weight;
+  const double* m = place->sim->model->problem.inertia.weight;
   double mass, *by = NULL;
   NoliVec3 at = centre_of(place, &mass), w = noli_load3(weight);
   NOLI_NEW(place->sim->context, by, place->n_vertex);
@@ -197,7 +197,8 @@ NoliStatus noli_goal_gravity_energy(const NoliGoalPlace* place, double* value) {
   *value = 0.0;
   for (int32_t i = 0; i < place->n_vertex; i++) {
     int64_t node = place->vertex[i];
-    *value -= model->problem.weight[node] * noli_dot3(gravity, noli_load3(&place->x[3 * node]));
+    *value -=
+        model->problem.inertia.weight[node] * noli_dot3(gravity, noli_load3(&place->x[3 * node]));
   }
   return NOLI_OK;
 }
@@ -215,7 +216,8 @@ NoliStatus noli_goal_derive_gravity_energy(const NoliGoalPlace* place, const dou
     by[i] = -*weight * noli_dot3(gravity, noli_load3(&place->x[3 * node]));
     for (int k = 0; k < 3; k++) {
       if (slopes->x != NULL) {
-        slopes->x[3 * node + k] -= *weight * model->problem.weight[node] * model->gravity[k];
+        slopes->x[3 * node + k] -=
+            *weight * model->problem.inertia.weight[node] * model->gravity[k];
       }
       if (load != NULL) {
         load[3 * node + k] -= *weight * place->x[3 * node + k];

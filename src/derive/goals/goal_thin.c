@@ -1,9 +1,9 @@
 #include "derive/goals/goal_thin.h"
 
 #include "derive/goals/goal_elements.h"
-#include "fem/element_slopes.h"
-#include "fem/energy_slopes.h"
-#include "fem/history_slopes.h"
+#include "fem/derivatives/element_derivatives.h"
+#include "fem/derivatives/energy_derivatives.h"
+#include "fem/derivatives/history_derivatives.h"
 #include "math/vec3.h"
 
 // ---- what counts --------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ static void add_by_nodes(const NoliBlockStencils* stencils, int64_t s, double we
 
 // By its elements, the first of which has the number `first` among those of all blocks.
 static void add_by_moduli(const NoliBlockStencils* stencils, int64_t s, int64_t first,
-                          double weight, const NoliEnergySlopes* by, NoliGoalSlopes* slopes) {
+                          double weight, const NoliEnergyDerivatives* by, NoliGoalSlopes* slopes) {
   int32_t element[2];
   int n = elements_of(stencils, s, element);
   double *mu = slopes->inputs.value[NOLI_INPUT_MU],
@@ -105,11 +105,11 @@ static void derive_part(const NoliGoalPlace* place, NoliBlockPart part, const do
   bool framed = part == NOLI_PART_BENDING && noli_block_has_frames(block);
   for (int64_t s = 0; s < stencils.n; s++) {
     double scale = weight * goal_thin_share_of(&stencils, s, count);
-    NoliEnergySlopes by;
+    NoliEnergyDerivatives by;
     if (scale == 0.0) {
       continue;
     }
-    noli_block_energy_slopes(block, part, s, problem->X, place->x, &by);
+    noli_block_energy_derivatives(block, part, s, problem->X, place->x, &by);
     add_by_nodes(&stencils, s, scale, by.by_x, slopes->x);
     add_by_nodes(&stencils, s, scale, by.by_rest, slopes->inputs.value[NOLI_INPUT_REST]);
     add_by_moduli(&stencils, s, first, scale, &by, slopes);

@@ -38,6 +38,5 @@ const NoliMaterialFields* noli_region_fields(const NoliBodyDef* body, int32_t re
 }
 
 int32_t noli_region_size(const NoliBodyDef* body, int32_t region) {
-  return region > 0 ? body->parts[region - 1].n_element
-                    : noli_body_cells(noli_body_kind(body), body->mesh).n;
+  return region > 0 ? body->parts[region - 1].n_element : noli_body_elements(body).n;
 }

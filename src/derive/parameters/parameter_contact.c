@@ -40,30 +40,32 @@ const NoliParameterType noli_parameter_friction = {.of = NOLI_OF_PAIR,
 static const char* contact_defect(const NoliSim* sim, const NoliParameter* def) {
   const NoliProblem* problem = &sim->model->problem;
   if (def->kind == NOLI_PARAMETER_CONTACT_STIFFNESS) {
-    return problem->fixed_stiffness > 0.0
+    return problem->contact.fixed_stiffness > 0.0
                ? NULL
                : "the stiffness adapts: set contact.stiffness to a number";
   }
-  return noli_parameter_has_smooth_surfaces(sim->model) && !(problem->surface_radius > 0.0)
+  return noli_parameter_has_smooth_surfaces(sim->model) && !(problem->contact.surface_radius > 0.0)
              ? "the radius of smooth surfaces follows it: set contact.radius"
              : NULL;
 }
 
 static void read_contact(const NoliSim* sim, const NoliParameter* def, double* value) {
   const NoliProblem* problem = &sim->model->problem;
-  *value = def->kind == NOLI_PARAMETER_CONTACT_STIFFNESS ? problem->fixed_stiffness
-           : noli_parameter_has_potential(sim->model)    ? problem->gcp.model.parameters.eps_target
-                                                         : problem->dhat;
+  *value = def->kind == NOLI_PARAMETER_CONTACT_STIFFNESS ? problem->contact.fixed_stiffness
+           : noli_parameter_has_potential(sim->model)
+               ? problem->contact.gcp.model.parameters.eps_target
+               : problem->contact.dhat;
 }
 
 // The range of the barrier between open sheets is a share of dhat, and it is as stiff as the
 // penalty over the square of its range.
 static NoliStatus map_sheets(NoliParameters* self, const NoliProblem* problem) {
   NoliStatus status = NOLI_OK;
-  if (problem->sheet_gap > 0.0 && !problem->sheet_gap_at_rest) {
+  if (problem->sheets.gap > 0.0 && !problem->sheets.gap_at_rest) {
     NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_GAP,
-                                problem->sheet_gap / problem->dhat));
-    NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_OPEN, -2.0 / problem->dhat));
+                                problem->sheets.gap / problem->contact.dhat));
+    NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_OPEN,
+                                -2.0 / problem->contact.dhat));
   }
 done:
   return status;
@@ -72,7 +74,7 @@ done:
 // dhat, or the supports that are eps_target.
 static NoliStatus map_distance(NoliParameters* self, const NoliModel* model) {
   NoliStatus status = NOLI_OK;
-  const NoliGcpModel* gcp = &model->problem.gcp.model;
+  const NoliGcpModel* gcp = &model->problem.contact.gcp.model;
   if (!noli_parameter_has_potential(model)) {
     NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_DISTANCE, 1.0));
     return map_sheets(self, &model->problem);
@@ -82,7 +84,7 @@ static NoliStatus map_distance(NoliParameters* self, const NoliModel* model) {
       NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_SUPPORT, v, 1.0));
     }
   }
-  if (model->problem.gcp.has_open) {
+  if (model->problem.contact.gcp.has_open) {
     NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_OPEN,
                                 (1 - gcp->space) / gcp->parameters.eps_target));
   }
@@ -124,7 +126,7 @@ const NoliParameterType noli_parameter_contact = {.of = NOLI_OF_SCENE,
 
 static const char* offset_defect(const NoliSim* sim, const NoliParameter* def) {
   (void)def;
-  return sim->model->problem.contact == &noli_contact_barrier
+  return sim->model->problem.contact.model == &noli_contact_barrier
              ? NULL
              : "offsets are differentiated with the contact model \"ipc\" only";
 }
@@ -147,10 +149,10 @@ static NoliStatus apply_offset(NoliContext* context, const NoliParameter* def, c
   (void)context;
   NoliSimDef* source = definition->def;
   if (def->of < source->n_bodies) {
-    ((NoliBodyDef*)(uintptr_t)source->bodies)[def->of].contact_offset = *value;
+    definition->bodies[def->of].contact_offset = *value;
   } else {
     int32_t plane = def->of - source->n_bodies;
-    ((NoliHalfSpaceDef*)(uintptr_t)source->half_spaces)[plane].contact_offset = *value;
+    definition->half_spaces[plane].contact_offset = *value;
   }
   return NOLI_OK;
 }

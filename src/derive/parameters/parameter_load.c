@@ -16,7 +16,8 @@ static NoliStatus map_gravity(NoliParameters* self, const NoliSim* sim, const No
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &sim->model->problem;
   for (int64_t i = 0; i < problem->n_vert; i++) {
-    NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_LOAD, 3 * i + component, problem->weight[i]));
+    NOLI_TRY(
+        noli_parameter_add(self, NOLI_INPUT_LOAD, 3 * i + component, problem->inertia.weight[i]));
   }
 done:
   return status;
@@ -50,7 +51,7 @@ static NoliStatus map_force(NoliParameters* self, const NoliSim* sim, const Noli
 static NoliStatus apply_force(NoliContext* context, const NoliParameter* def, const double* value,
                               NoliOwnedDefinition* definition) {
   (void)context;
-  ((NoliForceDef*)(uintptr_t)definition->def->forces)[def->of].change = *value - 1.0;
+  definition->forces[def->of].change = *value - 1.0;
   return NOLI_OK;
 }
 
@@ -63,7 +64,7 @@ const NoliParameterType noli_parameter_force = {.of = NOLI_OF_FORCE,
 // ---- motions ------------------------------------------------------------------------------------
 
 static NoliMotionDef* motion_of(const NoliParameter* def, NoliOwnedDefinition* definition) {
-  return (NoliMotionDef*)(uintptr_t)&definition->def->motions[def->of];
+  return &definition->motions[def->of];
 }
 
 static const char* motion_rate_defect(const NoliSim* sim, const NoliParameter* def) {
@@ -182,7 +183,7 @@ done:
 static NoliStatus apply_spring(NoliContext* context, const NoliParameter* def, const double* value,
                                NoliOwnedDefinition* definition) {
   (void)context;
-  NoliSpringDef* spring = (NoliSpringDef*)(uintptr_t)&definition->def->springs[def->of];
+  NoliSpringDef* spring = &definition->springs[def->of];
   *spring_number(def->kind, spring) = *value;
   return NOLI_OK;
 }
@@ -247,7 +248,7 @@ static NoliStatus apply_volume(NoliContext* context, const NoliParameter* def, c
                                NoliOwnedDefinition* definition) {
   (void)context;
   for (int32_t i = 0; i < definition->def->n_volumes; i++) {
-    NoliVolumeDef* volume = (NoliVolumeDef*)(uintptr_t)&definition->def->volumes[i];
+    NoliVolumeDef* volume = &definition->volumes[i];
     if (volume->body == def->of) {
       *volume_number(def->kind, volume) = *value;
     }

@@ -3,13 +3,13 @@
 
 #include "define/definition.h"
 #include "define/properties.h"
-#include "fem/element_slopes.h"
+#include "fem/derivatives/element_derivatives.h"
 
 // ---- what has derivatives -----------------------------------------------------------------------
 
 static const char* section_defect(const NoliSim* sim, const NoliParameter* def) {
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
-  bool barrier = sim->model->problem.contact == &noli_contact_barrier;
+  bool barrier = sim->model->problem.contact.model == &noli_contact_barrier;
   bool follows = body->contact_offset == NOLI_OFFSET_THICKNESS && !barrier;
   if (def->kind == NOLI_PARAMETER_THICKNESS && !(body->shell.thickness > 0.0)) {
     return "is no shell";
@@ -138,7 +138,7 @@ static NoliStatus map_element_density(NoliParameters* self, const NoliModel* mod
   if (block->n_angle > 0) {
     int32_t angle = block->first_angle + element;
     NOLI_TRY(noli_parameter_add_mass(self, model, angle,
-                                     model->problem.mass[angle] / block->density[element]));
+                                     model->problem.inertia.mass[angle] / block->density[element]));
   }
 done:
   return status;
@@ -179,8 +179,9 @@ static NoliStatus map_section(NoliParameters* self, const NoliSim* sim, const No
   }
   for (int64_t i = model->vert_first[def->of]; i < end; i++) {
     bool angle = i >= end - noli_model_angle_count(model, def->of);
-    NOLI_TRY(noli_parameter_add_mass(
-        self, model, i, (angle ? power.inertia : power.mass) * model->problem.mass[i] / value));
+    NOLI_TRY(noli_parameter_add_mass(self, model, i,
+                                     (angle ? power.inertia : power.mass) *
+                                         model->problem.inertia.mass[i] / value));
   }
   if (sim->definition.def->bodies[def->of].contact_offset == NOLI_OFFSET_THICKNESS) {
     double share = def->kind == NOLI_PARAMETER_THICKNESS ? 0.5 : 1.0;
@@ -204,7 +205,7 @@ static NoliStatus map_material(NoliParameters* self, const NoliSim* sim, const N
   if (density && !consistent && is_uniform(&self->source.def->bodies[def->of], def)) {
     for (int64_t i = model->vert_first[def->of]; i < model->vert_first[def->of + 1]; i++) {
       NOLI_TRY(noli_parameter_add_mass(self, model, i,
-                                       model->problem.mass[i] / self->value[def->first]));
+                                       model->problem.inertia.mass[i] / self->value[def->first]));
     }
     goto done;
   }

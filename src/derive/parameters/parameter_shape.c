@@ -4,7 +4,7 @@
 
 #include "define/body_proxy.h"
 #include "derive/motion_slopes.h"
-#include "fem/element_slopes.h"
+#include "fem/derivatives/element_derivatives.h"
 #include "math/vec3.h"
 #include "mesh/curve.h"
 
@@ -31,7 +31,7 @@ done:
 static const char* rest_defect(const NoliSim* sim, const NoliParameter* def) {
   const NoliModel* model = sim->model;
   const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
-  if (noli_parameter_has_smooth_surfaces(model) && !(model->problem.surface_radius > 0.0)) {
+  if (noli_parameter_has_smooth_surfaces(model) && !(model->problem.contact.surface_radius > 0.0)) {
     return "has a smooth surface whose radius follows rest edges: set contact.radius";
   }
   return body->proxy.balance ? "has densities that are fitted to its shape" : NULL;
@@ -46,7 +46,7 @@ static const char* shape_defect(const NoliSim* sim, const NoliParameter* def) {
     return shared;
   }
   if (!rest && noli_parameter_has_potential(model) && model->problem.followers.n > 0 &&
-      model->problem.gcp.model.limit.count > 0) {
+      model->problem.contact.gcp.model.limit.count > 0) {
     return "is in a scene with ties or proxies, whose positions at the start limit the range of "
            "\"gcp\": use contact.act_at_rest, or a smaller contact.eps_target";
   }
@@ -90,7 +90,7 @@ static NoliStatus map_shape_masses(NoliParameters* self, const NoliModel* model,
       noli_store3(slope, gradient[k]);
       if (block->n_angle > 0) {
         int32_t angle = block->first_angle + e;
-        double change = model->problem.mass[angle] * slope[component];
+        double change = model->problem.inertia.mass[angle] * slope[component];
         NOLI_TRY(noli_parameter_add_mass(self, model, angle, change));
       }
       for (int32_t a = 0; a < n; a++) {
@@ -108,7 +108,7 @@ done:
 static NoliStatus add_open_weight(NoliParameters* self, const NoliModel* model,
                                   const NoliGcpShapeSlope* slope, double by) {
   NoliStatus status = NOLI_OK;
-  const NoliGcpProblem* gcp = &model->problem.gcp;
+  const NoliGcpProblem* gcp = &model->problem.contact.gcp;
   const NoliSurface* surface = model->problem.surface;
   if (gcp->has_open && slope->input == NOLI_INPUT_WEIGHT && slope->index < surface->n_vert &&
       !model->obstacle[surface->body[slope->index]]) {

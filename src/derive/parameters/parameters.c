@@ -7,12 +7,12 @@
 #include "define/choices.h"
 #include "define/definition.h"
 #include "derive/parameters/parameter_type.h"
+#include "fem/derivatives/block_derivatives.h"
 #include "math/vec3.h"
 #include "step/rebuild.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
@@ -297,7 +297,8 @@ NoliStatus noli_parameter_add_mass(NoliParameters* self, const NoliModel* model,
                                    double factor) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_MASS, vertex, factor));
-  for (int32_t k = 0; k < 3 && model->problem.weight[vertex] != 0.0; k++) { // angles have none
+  for (int32_t k = 0; k < 3 && model->problem.inertia.weight[vertex] != 0.0;
+       k++) { // angles have none
     NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_LOAD, 3 * vertex + k, factor * model->gravity[k]));
   }
   NOLI_TRY(add_shares(self, model, vertex, factor));
@@ -352,8 +353,8 @@ const char* noli_parameter_share_defect(const NoliModel* model, int32_t body) {
     int32_t n = shared ? force->n_node : 0;
     for (int32_t i = 0; i < n && !has; i++) {
       // nodes with a mass are in ascending order
-      has = bsearch(&force->node[i], problem->inertial, (size_t)problem->n_inertial,
-                    sizeof *problem->inertial, noli_compare_int32) == NULL;
+      has = noli_find_sorted(&force->node[i], problem->inertia.vert, problem->inertia.n_vert,
+                             sizeof *problem->inertia.vert, noli_compare_int32) == NULL;
     }
   }
   return has ? "has a total force on vertices that no element has, whose share is that of a mean "
@@ -363,15 +364,15 @@ const char* noli_parameter_share_defect(const NoliModel* model, int32_t body) {
 
 // Whether the geometric contact potential acts, whose range has the name eps_target.
 bool noli_parameter_has_potential(const NoliModel* model) {
-  return model->problem.contact == &noli_contact_gcp;
+  return model->problem.contact.model == &noli_contact_gcp;
 }
 
 bool noli_parameter_has_smooth_surfaces(const NoliModel* model) {
-  return model->problem.contact == &noli_contact_implicit_surface;
+  return model->problem.contact.model == &noli_contact_implicit_surface;
 }
 
 NoliBodyDef* noli_parameter_body(const NoliParameter* def, NoliOwnedDefinition* definition) {
-  return (NoliBodyDef*)(uintptr_t)&definition->def->bodies[def->of];
+  return &definition->bodies[def->of];
 }
 
 // ---- how inputs follow --------------------------------------------------------------------------
@@ -464,7 +465,7 @@ static NoliStatus sum_measures(NoliContext* context, const NoliModel* model, con
   double *share = NULL, *slope = NULL;
   NOLI_NEW(context, share, n);
   NOLI_NEW(context, slope, 12 * n);
-  NOLI_TRY(block->type->measure_shares(block, share, slope));
+  NOLI_TRY(noli_derivatives_of(block)->measure_shares(block, share, slope));
   NOLI_NEW_ZERO(context, shares->by_density, block->n_element);
   NOLI_NEW_ZERO(context, shares->by_rest, 3 * (int64_t)model->problem.n_vert);
   for (int64_t k = 0; k < n; k++) {
@@ -529,7 +530,7 @@ done:
 
 // The vertices of deformable bodies with a weight.
 static int64_t count_weighted(const NoliModel* model) {
-  const NoliGcpModel* gcp = &model->problem.gcp.model;
+  const NoliGcpModel* gcp = &model->problem.contact.gcp.model;
   int64_t n = 0;
   for (int32_t v = 0; v < gcp->surface->n_vert; v++) {
     n += !model->obstacle[gcp->surface->body[v]] && gcp->vert_weight[v] > 0.0;
@@ -559,7 +560,7 @@ NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliP
     NOLI_TRY(parameters_take(self, sim, &defs[i], where, &self->def[i]));
   }
   NOLI_TRY(noli_owned_definition_copy(sim->context, sim->definition.def, &self->source));
-  noli_sim_fix_lengths(sim, self->source.def);
+  noli_sim_fix_lengths(sim, &self->source);
   NOLI_TRY(settle_proxies(self));
   self->size = sim->model->problem.size;
   NOLI_NEW_ZERO(sim->context, self->value, self->n);
@@ -580,7 +581,7 @@ NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliP
   NOLI_TRY(find_shares(self, sim->model));
   NOLI_TRY(noli_tie_slopes_create(sim->model, &self->ties));
   if (noli_parameter_has_potential(sim->model)) {
-    NOLI_TRY(noli_gcp_shape_create(sim->context, &sim->model->problem.gcp.model,
+    NOLI_TRY(noli_gcp_shape_create(sim->context, &sim->model->problem.contact.gcp.model,
                                    sim->model->problem.X, &self->shape));
     self->n_weighted = count_weighted(sim->model);
   }

@@ -85,10 +85,10 @@ typedef struct NoliParameterLengths {
   NoliSceneSize size;      // to which lengths and speeds may be relative
   double contact_distance; // m
 } NoliParameterLengths;
-NoliParameterLengths noli_parameters_lengths(const NoliParameters* parameters);
+NoliParameterLengths noli_parameters_lengths(const NoliParameters* self);
 
 // Bits of the inputs that the parameters change.
-unsigned noli_parameters_wanted(const NoliParameters* parameters);
+unsigned noli_parameters_wanted(const NoliParameters* self);
 
 // Whether they change the rest shape of a body.
 bool noli_parameters_vary_rest(const NoliParameters* parameters, int32_t body);
@@ -105,10 +105,10 @@ NOLI_WARN_UNUSED NoliStatus noli_parameters_check(const NoliParameters* paramete
                                                   const double* values);
 
 // Classes of pairs of entities, as friction parameters have them.
-NoliPairClasses noli_parameters_classes(const NoliParameters* parameters);
-int32_t noli_parameters_class_count(const NoliParameters* parameters);
+NoliPairClasses noli_parameters_classes(const NoliParameters* self);
+int32_t noli_parameters_class_count(const NoliParameters* self);
 
 // Adds the changes of inputs by that of value `index`; adds to d_p (n) derivatives by the
 // parameters that follow from those by the inputs.
-void noli_parameters_push(const NoliParameters* parameters, int64_t index, NoliInputs* change);
-void noli_parameters_pull(const NoliParameters* parameters, const NoliInputs* from, double* d_p);
+void noli_parameters_push(const NoliParameters* self, int64_t index, NoliInputs* change);
+void noli_parameters_pull(const NoliParameters* self, const NoliInputs* from, double* d_p);

@@ -24,7 +24,7 @@ static bool moves_targets(const NoliSensitivity* self) {
 
 static NoliStatus list_pressing(const NoliSim* sim, int32_t** pressing) {
   NoliStatus status = NOLI_OK;
-  NOLI_NEW(sim->context, *pressing, sim->model->problem.pressed.n);
+  NOLI_NEW(sim->context, *pressing, sim->model->problem.pressed.flat.n);
   for (int32_t f = 0; f < sim->model->n_force; f++) {
     const NoliForce* force = &sim->model->force[f];
     for (int32_t i = 0; force->kind == NOLI_FORCE_PRESSURE && i < force->faces.n; i++) {
@@ -45,9 +45,8 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
   self->sim = sim;
   self->wanted = self->mixed.wanted = self->part_list.wanted = wanted;
   self->classes = classes;
-  self->basis_derivatives = sim->model->problem.friction_basis_derivatives;
-  sim->model->problem.friction_basis_derivatives = true;
-  sim->own_stage->obstacles_vary = moves_targets(self);
+  sim->own_stage->friction.basis_derivatives = true;
+  sim->own_stage->terms.obstacles_vary = moves_targets(self);
   NOLI_NEW_ZERO(sim->context, self->lambda, n);
   NOLI_NEW_ZERO(sim->context, self->product, n);
   NOLI_NEW_ZERO(sim->context, self->scaled, n);
@@ -77,8 +76,9 @@ void noli_sensitivity_destroy(NoliSensitivity** owner) {
   if (self == NULL) {
     return;
   }
-  self->sim->model->problem.friction_basis_derivatives = self->basis_derivatives;
-  self->sim->own_stage->obstacles_vary = false;
+  self->sim->own_stage->friction.basis_derivatives =
+      self->sim->model->problem.friction.basis_derivatives;
+  self->sim->own_stage->terms.obstacles_vary = false;
   noli_mixed_list_clear(&self->mixed);
   noli_array_free(self->context, &self->mixed.blocks);
   noli_mixed_list_clear(&self->part_list);
@@ -114,7 +114,7 @@ const NoliTieSlopes* noli_sensitivity_ties(const NoliSensitivity* self) {
 static void set_prescribed(const NoliTapeStage* from, NoliStage* stage) {
   NoliPrescribed* prescribed = &stage->prescribed;
   prescribed->n = 0;
-  prescribed->partial = prescribed->by_springs = false;
+  prescribed->partial = prescribed->springs.hold = false;
   for (int32_t i = 0; i < stage->problem->n_vert; i++) {
     if (from->axes[i] != 0) {
       prescribed->node[prescribed->n] = i;
@@ -141,12 +141,12 @@ static NoliStatus collect_all(NoliSensitivity* self, double t1, double t) {
     status = noli_sim_collect_loads(sim, t1, t);
     model->force[f].def.t_begin = begin;
     NOLI_TRY(status);
-    memcpy(self->force[f], sim->stage->load, (size_t)n * sizeof(double));
+    memcpy(self->force[f], sim->stage->loads.force, (size_t)n * sizeof(double));
   }
   NOLI_TRY(noli_sim_collect_loads(sim, t1, t));
   for (int32_t f = 0; noli_sensitivity_wants(self, NOLI_INPUT_FORCE) && f < model->n_force; f++) {
     for (int64_t i = 0; i < n; i++) {
-      self->force[f][i] = sim->stage->load[i] - self->force[f][i];
+      self->force[f][i] = sim->stage->loads.force[i] - self->force[f][i];
     }
   }
 done:
@@ -190,21 +190,22 @@ static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int
   stage->time = from->time;
   stage->time.x_tilde = memcpy(to_tilde, x_tilde, noli_sim_vector_bytes(self->sim));
   stage->time.x_hat = to_hat;
-  stage->index = index;
-  stage->h = part->h;
+  stage->step.index = index;
+  stage->step.h = part->h;
   set_prescribed(from, stage);
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(collect_forces(self, part, t));
-  if (stage->problem->fixed_stiffness > 0.0) {
-    stage->kappa = 0.0; // that of a stage before may be larger
+  if (stage->problem->contact.fixed_stiffness > 0.0) {
+    stage->contact.kappa = 0.0; // that of a stage before may be larger
     NOLI_TRY(noli_stage_initial_kappa(stage));
   }
   noli_mixed_list_clear(&self->mixed);
   set_damping(self, part);
   NOLI_TRY(sensitivity_place(stage, lagged));
   NOLI_TRY(noli_stage_lag_friction(stage));
-  if (stage->problem->rubs && !noli_sensitivity_is_general(self)) {
-    NOLI_TRY(stage->problem->contact->lag_slopes(stage, x, self->classes, &self->mixed));
+  if (stage->problem->friction.acts && !noli_sensitivity_is_general(self)) {
+    NOLI_TRY(stage->problem->contact.model->derivatives->lagged_friction(stage, x, self->classes,
+                                                                         &self->mixed));
   }
   NOLI_TRY(sensitivity_place(stage, x));
   noli_stage_list_terms(stage);
@@ -250,8 +251,8 @@ void noli_sensitivity_forget(NoliSensitivity* self) {
 // Derivative of G by the mass of a node: of inertia and drag, component j.
 static double by_mass(const NoliStage* stage, int64_t j) {
   const NoliProblem* problem = stage->problem;
-  double drag = problem->drag[j / 3] / problem->mass[j / 3] * stage->time.h_e * stage->time.h_e /
-                stage->time.h_v;
+  double drag = problem->inertia.drag[j / 3] / problem->inertia.mass[j / 3] * stage->time.h_e *
+                stage->time.h_e / stage->time.h_v;
   double x = stage->here->x[j];
   return stage->time.inertia ? x - stage->time.x_tilde[j] + drag * (x - stage->time.x_hat[j]) : 0.0;
 }
@@ -283,8 +284,8 @@ static void pull_inputs(const NoliSensitivity* self, const double* lambda, NoliI
   double h_e_sqr = stage->time.h_e * stage->time.h_e;
   double *load = to->value[NOLI_INPUT_LOAD], *mass = to->value[NOLI_INPUT_MASS];
   double* force = to->value[NOLI_INPUT_FORCE];
-  for (int64_t k = 0; k < 3 * (int64_t)problem->n_inertial; k++) {
-    int64_t i = problem->inertial[k / 3], j = 3 * i + k % 3;
+  for (int64_t k = 0; k < 3 * (int64_t)problem->inertia.n_vert; k++) {
+    int64_t i = problem->inertia.vert[k / 3], j = 3 * i + k % 3;
     if (load != NULL) {
       load[j] += h_e_sqr * lambda[j];
     }
@@ -307,8 +308,8 @@ static void push_inputs(const NoliSensitivity* self, const NoliInputs* change, d
   double h_e_sqr = stage->time.h_e * stage->time.h_e;
   const double *load = change->value[NOLI_INPUT_LOAD], *mass = change->value[NOLI_INPUT_MASS];
   const double* force = change->value[NOLI_INPUT_FORCE];
-  for (int64_t k = 0; k < 3 * (int64_t)problem->n_inertial; k++) {
-    int64_t i = problem->inertial[k / 3], j = 3 * i + k % 3;
+  for (int64_t k = 0; k < 3 * (int64_t)problem->inertia.n_vert; k++) {
+    int64_t i = problem->inertia.vert[k / 3], j = 3 * i + k % 3;
     g[j] -= load != NULL ? h_e_sqr * load[j] : 0.0;
     g[j] += mass != NULL ? by_mass(stage, j) * mass[i] : 0.0;
   }
@@ -347,7 +348,7 @@ NoliStatus noli_sensitivity_pull(NoliSensitivity* self, const double* b, NoliInp
   double* lambda = self->lambda;
   NOLI_TRY(noli_sensitivity_solve(self, true, b, lambda));
   for (int64_t i = 0; i < n; i++) {
-    *error += fabs(lambda[i] * stage->gradient[i]);
+    *error += fabs(lambda[i] * stage->search.gradient[i]);
   }
 
   // x - x_tilde and x - x_hat: -dG/dx_tilde is the Hessian of inertia

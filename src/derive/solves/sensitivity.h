@@ -17,18 +17,19 @@ typedef struct NoliSensitivity NoliSensitivity;
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted,
                                                     NoliPairClasses classes,
                                                     NoliSensitivity** sensitivity);
-void noli_sensitivity_destroy(NoliSensitivity** sensitivity);
+void noli_sensitivity_destroy(NoliSensitivity** owner);
 
 // How the ties of the simulation follow shapes.
-const NoliTieSlopes* noli_sensitivity_ties(const NoliSensitivity* sensitivity);
+const NoliTieSlopes* noli_sensitivity_ties(const NoliSensitivity* self);
 
 // Says which bodies have rest shapes that vary: forces on them follow these. To be called once
 // before solves are set up, where rest positions are wanted. Fails with NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_follow_places(NoliSensitivity* sensitivity,
                                                            const NoliParameters* parameters);
 
-// Why steps of a simulation have no derivatives by these inputs, or NULL.
-const char* noli_sensitivity_defect(const NoliSim* sim, unsigned wanted);
+// Fails with NOLI_ERROR_ARGUMENT, and says why, if steps of a simulation have no derivatives by
+// these inputs.
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_require(const NoliSim* sim, unsigned wanted);
 
 // Newton steps with the plain Hessian from the end of a solve, until the largest residual is below
 // `tolerance` times the largest force, or rounding. Fails with NOLI_NOT_CONVERGED where that is not
@@ -76,7 +77,7 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_push_masses(NoliSensitivity* sensit
                                                          double* force);
 
 // To be called when the parts of a tape are gone, or the stage was used for something else.
-void noli_sensitivity_forget(NoliSensitivity* sensitivity);
+void noli_sensitivity_forget(NoliSensitivity* self);
 
 // In reverse: from derivatives b (n_vert x 3) by the solution adds those by all inputs to `to`, and
 // those by prescribed positions, the targets of nodes, to `target` (n_vert x 3), where positions at

@@ -4,7 +4,7 @@
 #include "derive/solves/sensitivity_solve.h"
 
 #include "derive/parameters/parameters.h"
-#include "fem/loads/load_slopes.h"
+#include "fem/derivatives/load_derivatives.h"
 #include "math/difference.h"
 #include "step/conditions.h"
 
@@ -142,7 +142,7 @@ static NoliStatus list_at_vertices(NoliSensitivity* self, int32_t index, double 
   NOLI_TRY(noli_mixed_list_add(&self->mixed, NOLI_INPUT_REST, force->n_node, 1, 3, &blocks));
   for (int32_t i = 0; i < force->n_node; i++) {
     int64_t node = force->node[i];
-    double mass = model->problem.mass[node];
+    double mass = model->problem.inertia.mass[node];
     double factor = force->kind == NOLI_FORCE_ACCELERATION ? mass
                     : force->kind == NOLI_FORCE_TOTAL      ? mass / force->total_mass
                                                            : 1.0;
@@ -204,9 +204,9 @@ static NoliStatus list_on_faces(NoliSensitivity* self, const NoliForce* force, d
     pressure.scale = scale;
     return noli_curved_pressure_place_slopes(&self->mixed, &pressure, self->place, self->begin, x);
   }
-  NoliPressure pressure = {.faces = &problem->pressed,
-                           .value = stage->pressure,
-                           .origin = stage->pressure_origin,
+  NoliPressure pressure = {.faces = &problem->pressed.flat,
+                           .value = stage->loads.pressure,
+                           .origin = stage->loads.pressure_origin,
                            .scale = scale};
   return noli_pressure_place_slopes(&self->mixed, &pressure, force->pressed_first,
                                     force->pressed_first + force->faces.n, self->place, self->begin,

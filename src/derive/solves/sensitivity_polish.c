@@ -50,11 +50,12 @@ static NoliStatus require_fixed_stiffness(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = sim->stage;
   const NoliProblem* problem = stage->problem;
-  NOLI_CHECK(sim->context, problem->fixed_stiffness > 0.0 || noli_stage_contact_count(stage) == 0,
-             NOLI_ERROR_ARGUMENT,
-             "derivatives: step %lld has contacts, whose adaptive stiffness is no differentiable "
-             "function: set contact.stiffness, for example to %.3g, that of this step",
-             (long long)*sim->state.step + 1, stage->kappa / (stage->time.h_e * stage->time.h_e));
+  NOLI_CHECK(
+      sim->context, problem->contact.fixed_stiffness > 0.0 || noli_stage_contact_count(stage) == 0,
+      NOLI_ERROR_ARGUMENT,
+      "derivatives: step %lld has contacts, whose adaptive stiffness is no differentiable "
+      "function: set contact.stiffness, for example to %.3g, that of this step",
+      (long long)*sim->state.step + 1, stage->contact.kappa / (stage->time.h_e * stage->time.h_e));
 done:
   return status;
 }
@@ -62,9 +63,10 @@ done:
 // Whether the potential at the end of a solve is a function of its positions.
 static NoliStatus require_function(const NoliSim* sim, unsigned wanted) {
   NoliStatus status = NOLI_OK;
-  const NoliContactModel* contact = sim->model->problem.contact;
-  const char* defect =
-      contact->slopes_defect != NULL ? contact->slopes_defect(sim->stage, wanted) : NULL;
+  const NoliContactModel* contact = sim->model->problem.contact.model;
+  const char* defect = contact->derivatives->defect != NULL
+                           ? contact->derivatives->defect(sim->stage, wanted)
+                           : NULL;
   NOLI_CHECK(sim->context, defect == NULL, NOLI_ERROR_ARGUMENT, "derivatives: step %lld: %s",
              (long long)*sim->state.step + 1, defect);
 done:
@@ -78,9 +80,9 @@ static NoliStatus take_step(NoliSensitivity* self, bool* moved) {
   NoliStepFilter filter;
   int64_t n = 3 * (int64_t)stage->problem->n_vert;
   for (int64_t i = 0; i < n; i++) {
-    self->lambda[i] = -stage->gradient[i];
+    self->lambda[i] = -stage->search.gradient[i];
   }
-  NOLI_TRY(noli_sensitivity_solve(self, false, self->lambda, stage->step));
+  NOLI_TRY(noli_sensitivity_solve(self, false, self->lambda, stage->search.step));
   NOLI_TRY(noli_stage_filter_step(stage, SAFETY, &filter));
   *moved = filter.ccd >= 1.0 && filter.inversion >= 1.0;
   if (*moved) {
@@ -100,7 +102,7 @@ static NoliStatus approach(NoliSensitivity* self, double wanted, double* residua
   bool moved = true;
   for (int32_t k = 0; moved; k++) {
     NOLI_TRY(noli_sensitivity_factor(self));
-    *residual = noli_system_largest(&stage->system, stage->gradient);
+    *residual = noli_system_largest(&stage->system, stage->search.gradient);
     if (*residual <= wanted || k == MAX_POLISH || *residual > GAIN * before) {
       break;
     }
@@ -121,9 +123,9 @@ static NoliStatus arrive(NoliStage* stage) {
   if (prescribed->given_up || prescribed->done < NOLI_MOTION_DONE || prescribed->error == 0.0) {
     return NOLI_OK;
   }
-  memset(stage->step, 0, 3 * sizeof *stage->step * (size_t)stage->problem->n_vert);
+  memset(stage->search.step, 0, 3 * sizeof *stage->search.step * (size_t)stage->problem->n_vert);
   noli_prescribed_set_step(stage);
-  noli_stage_follow_vectors(stage, stage->step);
+  noli_stage_follow_vectors(stage, stage->search.step);
   NOLI_TRY(noli_stage_filter_step(stage, SAFETY, &filter));
   if (filter.ccd >= 1.0 && filter.inversion >= 1.0) {
     noli_stage_set_trial(stage, 1.0);
@@ -144,7 +146,8 @@ static NoliStatus unexplained(const NoliSensitivity* self, double* residual) {
   *residual = 0.0;
   for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
     if (noli_system_is_unknown(&stage->system, j / 3)) {
-      *residual = noli_larger(*residual, fabs(stage->gradient[j]) - stage->rounding[j]);
+      *residual =
+          noli_larger(*residual, fabs(stage->search.gradient[j]) - stage->search.rounding[j]);
     }
   }
 done:
@@ -157,20 +160,20 @@ NoliStatus noli_sensitivity_polish(NoliSensitivity* self, double tolerance) {
   NoliStage* stage = sim->stage;
   double scale, residual;
   NOLI_TRY(require_fixed_stiffness(sim));
-  if (stage->problem->contact->slopes_defect != NULL) {
+  if (stage->problem->contact.model->derivatives->defect != NULL) {
     // contacts that follow from the positions alone
     NOLI_TRY(noli_stage_find_contacts(stage));
     noli_stage_list_terms(stage);
   }
-  noli_friction_set_exact(&stage->friction_set);
+  noli_friction_set_exact(&stage->friction.set);
   NOLI_TRY(arrive(stage));
   NOLI_TRY(force_scale(self, &scale));
   NOLI_TRY(approach(self, tolerance * scale, &residual));
 
   // solves that end early, because friction is lagged again, are far away; a repeated solve that
   // cannot end so close is judged by its residual
-  double least = LEAST_STEP * stage->problem->size.d / stage->h;
-  for (double to = SHARE * stage->tolerance;
+  double least = LEAST_STEP * stage->problem->size.d / stage->step.h;
+  for (double to = SHARE * stage->step.tolerance;
        !noli_sensitivity_is_general(self) && residual > tolerance * scale && to > least;
        to *= SHARE) {
     int32_t iterations;
@@ -179,7 +182,7 @@ NoliStatus noli_sensitivity_polish(NoliSensitivity* self, double tolerance) {
       status = solved;
       goto done;
     }
-    noli_friction_set_exact(&stage->friction_set);
+    noli_friction_set_exact(&stage->friction.set);
     double before = residual;
     NOLI_TRY(approach(self, tolerance * scale, &residual));
     if (residual > GAIN * before) {

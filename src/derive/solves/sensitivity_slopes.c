@@ -1,9 +1,9 @@
 // The derivatives of the equations of a solve by its inputs, term by term.
 #include "derive/solves/sensitivity_solve.h"
 
-#include "fem/element_slopes.h"
-#include "fem/history_slopes.h"
-#include "fem/loads/load_slopes.h"
+#include "fem/derivatives/element_derivatives.h"
+#include "fem/derivatives/history_derivatives.h"
+#include "fem/derivatives/load_derivatives.h"
 #include "math/vec3.h"
 #include "step/conditions.h"
 
@@ -180,10 +180,10 @@ static NoliStatus list_load_slopes(NoliSensitivity* self) {
     NoliVolume volume = {.regions = &problem->volumes, .scale = scale, .state = state};
     NOLI_TRY(noli_volume_slopes(&self->mixed, &volume, x));
   }
-  if (problem->pressed.n > 0) {
-    NoliPressure pressure = {.faces = &problem->pressed,
-                             .value = stage->pressure,
-                             .origin = stage->pressure_origin,
+  if (problem->pressed.flat.n > 0) {
+    NoliPressure pressure = {.faces = &problem->pressed.flat,
+                             .value = stage->loads.pressure,
+                             .origin = stage->loads.pressure_origin,
                              .scale = scale,
                              .magnitude = &magnitude};
     NOLI_TRY(noli_pressure_slopes(&self->mixed, &pressure, self->wanted, self->pressing,
@@ -308,11 +308,12 @@ NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
     first_history += problem->block[i].n_history;
   }
   NOLI_TRY(list_blocks_damping(self, &self->mixed));
-  if (problem->rubs && noli_sensitivity_is_general(self)) {
-    NOLI_TRY(problem->contact->slide_slopes(stage, self->classes, &self->mixed));
+  if (problem->friction.acts && noli_sensitivity_is_general(self)) {
+    NOLI_TRY(
+        problem->contact.model->derivatives->implicit_friction(stage, self->classes, &self->mixed));
   }
-  if ((self->wanted & problem->contact->slopes_by) != 0) {
-    NOLI_TRY(problem->contact->slopes(stage, &self->mixed));
+  if ((self->wanted & problem->contact.model->derivatives->inputs) != 0) {
+    NOLI_TRY(problem->contact.model->derivatives->gradient(stage, &self->mixed));
   }
 done:
   return status;

@@ -25,20 +25,19 @@ struct NoliSensitivity {
   NoliGeneralMatrix mirror;
   NoliLinSolver* definite;
   NoliLinSolver* general;
-  double* lambda;         // (n_vert x 3)
-  double* product;        // (n_vert x 3)
-  double* scaled;         // (n_vert x 3)
-  double* damped;         // (n_vert x 3) m, where the stiffness of damping is taken
-  double* zero;           // (n_vert x 3) 0
-  double* begin;          // (n_vert x 3) m, at the start of the part
-  double* gradient;       // (n_vert x 3) of the potential, on tied nodes, too, where ties vary
-  double t, t1;           // s, of the loads, and of the end of the part
-  int32_t* pressing;      // (faces with a pressure) their forces
-  bool basis_derivatives; // the setting of the model, which needs them meanwhile
-  NoliMat3** by_place;    // (n_force) (n_node) of the values of a force by rest positions of its
-                          // vertices; NULL: those do not vary
-  NoliMat3* place;        // (n_vert) the same of one force; scratch
-  double place_time;      // s, of by_place; NaN: none
+  double* lambda;      // (n_vert x 3)
+  double* product;     // (n_vert x 3)
+  double* scaled;      // (n_vert x 3)
+  double* damped;      // (n_vert x 3) m, where the stiffness of damping is taken
+  double* zero;        // (n_vert x 3) 0
+  double* begin;       // (n_vert x 3) m, at the start of the part
+  double* gradient;    // (n_vert x 3) of the potential, on tied nodes, too, where ties vary
+  double t, t1;        // s, of the loads, and of the end of the part
+  int32_t* pressing;   // (faces with a pressure) their forces
+  NoliMat3** by_place; // (n_force) (n_node) of the values of a force by rest positions of its
+                       // vertices; NULL: those do not vary
+  NoliMat3* place;     // (n_vert) the same of one force; scratch
+  double place_time;   // s, of by_place; NaN: none
 };
 
 // Whether derivatives by an input are needed.

@@ -8,7 +8,7 @@ bool noli_sensitivity_wants(const NoliSensitivity* self, NoliInput input) {
 }
 
 bool noli_sensitivity_is_general(const NoliSensitivity* self) {
-  return self->sim->model->problem.implicit_friction;
+  return self->sim->model->problem.friction.implicit;
 }
 
 // The mirror image of the matrix: entry (i, j) is the transpose of entry (j, i). The pattern is
@@ -170,7 +170,7 @@ NoliStatus noli_sensitivity_multiply(NoliSensitivity* self, bool transposed, uns
   NoliStage* stage = self->sim->stage;
   const double* x = stage->here->x;
   double *blocks = NULL, sign = transposed ? -1.0 : 1.0;
-  for (int32_t t = 0; t < stage->n_term; t++) {
+  for (int32_t t = 0; t < stage->terms.n; t++) {
     const NoliEnergyTerm* term = &stage->here->term[t];
     if (!noli_stage_has(stage, t, roles) || term->n_stencil == 0) {
       continue;
@@ -179,7 +179,7 @@ NoliStatus noli_sensitivity_multiply(NoliSensitivity* self, bool transposed, uns
     blocks = NULL;
     NOLI_NEW(self->context, blocks, 9 * (int64_t)noli_stencil_blocks(noli_term_largest(term)));
     noli_term_prepare(term, x, stage->n_threads);
-    NOLI_TRY(multiply_rank_one(self, &stage->term[t], w, y));
+    NOLI_TRY(multiply_rank_one(self, &stage->terms.term[t], w, y));
     for (int64_t s = 0; s < term->n_stencil; s++) {
       add_stencil(term, s, NOLI_EVAL_HESSIAN, 1.0, 1.0, x, w, blocks, y);
       if (term->skew) {
@@ -197,7 +197,7 @@ NoliStatus noli_sensitivity_find_gradient(NoliSensitivity* self, double* gradien
   NoliStage* stage = self->sim->stage;
   double* local = NULL;
   memset(gradient, 0, noli_sim_vector_bytes(self->sim));
-  for (int32_t t = 0; t < stage->n_term; t++) {
+  for (int32_t t = 0; t < stage->terms.n; t++) {
     const NoliEnergyTerm* term = &stage->here->term[t];
     noli_free(self->context, local);
     local = NULL;

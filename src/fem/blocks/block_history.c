@@ -13,9 +13,8 @@ enum { ELEMENTS_PER_BLOCK = 64 };
 NoliStatus noli_block_reserve_prony(NoliBlock* block, int32_t n) {
   NoliStatus status = NOLI_OK;
   if (block->laws.prony == NULL) {
-    const NoliProny** of_element = NULL;
-    NOLI_NEW_ZERO(block->context, of_element, block->n_element);
-    block->laws.prony = of_element;
+    NOLI_NEW_ZERO(block->context, block->of_element, block->n_element);
+    block->laws.prony = block->of_element;
   }
   NOLI_TRY(noli_grow(block->context, (void**)&block->prony, &block->prony_room,
                      block->prony_room + n, sizeof *block->prony));
@@ -24,9 +23,8 @@ done:
 }
 
 void noli_block_set_prony(NoliBlock* block, int32_t element, const NoliProny* prony) {
-  const NoliProny** of_element = (const NoliProny**)(uintptr_t)block->laws.prony;
   if (prony == NULL || prony->n == 0) {
-    of_element[element] = NULL;
+    block->of_element[element] = NULL;
     return;
   }
   int32_t last = block->n_prony - 1;
@@ -34,7 +32,7 @@ void noli_block_set_prony(NoliBlock* block, int32_t element, const NoliProny* pr
     block->prony[++last] = *prony;
     block->n_prony++;
   }
-  of_element[element] = &block->prony[last];
+  block->of_element[element] = &block->prony[last];
 }
 
 // The material of an element, without a history.
@@ -59,12 +57,12 @@ static bool has_histories(const NoliBlock* block) {
 NoliStatus noli_block_create_histories(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = block->context;
-  int64_t* first = NULL;
   if (!has_histories(block)) {
     return NOLI_OK;
   }
   int32_t n_point = block->type->point_count(block);
-  NOLI_NEW(context, first, (int64_t)block->n_element + 1);
+  NOLI_NEW(context, block->history_first, (int64_t)block->n_element + 1);
+  int64_t* first = block->history_first;
   block->laws.first = first;
   first[0] = 0;
   for (int32_t t = 0; t < block->n_element; t++) {

@@ -3,9 +3,9 @@
 // positive mass at every node: `measure` distributes the mass in proportion to the diagonal of the
 // mass matrix.
 #include "base/parallel.h"
-#include "fem/block.h"
+#include "fem/blocks/block_order_n.h"
+#include "fem/derivatives/block_derivatives.h"
 #include "fem/element_elasticity.h"
-#include "fem/mass.h"
 #include "mesh/curve.h"
 
 #include <string.h>
@@ -15,30 +15,6 @@ enum { NODES_PER_BLOCK = 256 };
 // Relative residual of conjugate gradients: rounding errors of the product.
 #define RESIDUAL 1e-15
 enum { MAX_ITERATIONS = 500 };
-
-typedef struct OrderN {
-  NoliSpace space;
-  NoliElements elements;
-  NoliMass mass;
-  NoliElementMass element_mass;
-  double total_mass; // kg
-  double* volume;    // (n_tet) m^3 at rest, by an exact rule
-  double total_volume;
-  double* volume_slope; // (n_tet x 12) m^2, how volumes change with their vertices
-  double* row_sum;      // (n_node) kg
-  double* measure;      // (n_node) kg, > 0: the diagonal of the mass, times `stretch`
-  double stretch;
-  double* scratch; // (5 x n_node x 3) of the solves with the mass
-} OrderN;
-
-static const OrderN* order_of(const NoliBlock* block) {
-  return block->self;
-}
-
-// Offset of the block in the vectors of the scene.
-static int64_t first_of(const NoliBlock* block) {
-  return 3 * (int64_t)block->first_node;
-}
 
 // ---- making -------------------------------------------------------------------------------------
 
@@ -57,7 +33,7 @@ static int32_t order_n_work(const NoliBlockBody* body, int32_t others) {
 static NoliStatus order_n_finish(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = block->context;
-  OrderN* self = block->self;
+  NoliOrderN* self = block->self;
   const NoliSpace* space = &self->space;
   NOLI_TRY(noli_mass_create(context, space, block->density, &self->mass));
   NOLI_TRY(noli_element_mass_create(context, space, block->density, &self->element_mass));
@@ -83,7 +59,7 @@ done:
   return status;
 }
 
-static double order_n_volume_of(const OrderN* self, int32_t begin, int32_t end) {
+static double order_n_volume_of(const NoliOrderN* self, int32_t begin, int32_t end) {
   double volume = 0.0;
   for (int32_t t = begin; t < end; t++) {
     volume += self->volume[t];
@@ -92,7 +68,7 @@ static double order_n_volume_of(const OrderN* self, int32_t begin, int32_t end) 
 }
 
 // The rule of elasticity is exact only where the shape has the order of the nodes.
-static NoliStatus measure_volumes(NoliContext* context, OrderN* self) {
+static NoliStatus measure_volumes(NoliContext* context, NoliOrderN* self) {
   NoliStatus status = NOLI_OK;
   double* moment = NULL;
   NOLI_NEW(context, self->volume, self->space.n_tet);
@@ -110,7 +86,7 @@ static NoliStatus order_n_add(NoliBlock* block, int32_t begin, const NoliBlockBo
   (void)begin;
   NoliStatus status = NOLI_OK;
   NoliContext* context = block->context;
-  OrderN* self = NULL;
+  NoliOrderN* self = NULL;
   NOLI_NEW_ZERO(context, self, 1);
   block->self = self;
   NOLI_TRY(noli_space_create(context, body->mesh, body->order, &self->space));
@@ -133,7 +109,7 @@ done:
 
 static void order_n_destroy(NoliBlock* block) {
   NoliContext* context = block->context;
-  OrderN* self = block->self;
+  NoliOrderN* self = block->self;
   noli_element_mass_destroy(context, &self->element_mass);
   noli_mass_destroy(context, &self->mass);
   noli_elements_destroy(context, &self->elements);
@@ -148,9 +124,9 @@ static void order_n_destroy(NoliBlock* block) {
 // ---- orientation, at the points of quadrature ---------------------------------------------------
 
 static bool is_inverted(const NoliBlock* block, const double* x, int32_t element) {
-  const NoliElements* elements = &order_of(block)->elements;
+  const NoliElements* elements = &noli_order_n_of(block)->elements;
   NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
-  noli_elements_deformation(elements, element, x + first_of(block), false, F);
+  noli_elements_deformation(elements, element, x + noli_order_n_first(block), false, F);
   for (int32_t q = 0; q < elements->n_point; q++) {
     if (!(noli_det33(&F[q]) > 0.0)) {
       return true;
@@ -161,95 +137,42 @@ static bool is_inverted(const NoliBlock* block, const double* x, int32_t element
 
 static double inversion_bound(const NoliBlock* block, const double* x, const double* p, double keep,
                               bool valid_end, int32_t n_threads, int32_t* blocking) {
-  int64_t first = first_of(block);
-  return noli_elements_inversion_bound(&order_of(block)->elements, x + first, p + first, keep,
-                                       valid_end, n_threads, blocking);
+  int64_t first = noli_order_n_first(block);
+  return noli_elements_inversion_bound(&noli_order_n_of(block)->elements, x + first, p + first,
+                                       keep, valid_end, n_threads, blocking);
 }
 
 // ---- points -------------------------------------------------------------------------------------
 
 static int32_t point_count(const NoliBlock* block) {
-  return order_of(block)->elements.n_point;
+  return noli_order_n_of(block)->elements.n_point;
 }
 
 static double point_volume(const NoliBlock* block, int32_t element, int32_t q) {
-  return noli_elements_volume(&order_of(block)->elements, element, q);
+  return noli_elements_volume(&noli_order_n_of(block)->elements, element, q);
 }
 
 static void deformation(const NoliBlock* block, int32_t element, const double* x, NoliMat3* F) {
-  noli_elements_deformation(&order_of(block)->elements, element, x + first_of(block), false, F);
-}
-
-static void shape_gradients(const NoliBlock* block, int32_t element, int32_t q,
-                            NoliVec3* gradient) {
-  const NoliElements* elements = &order_of(block)->elements;
-  NoliMat3 inverse = noli_load33(elements->inverse + 9 * noli_elements_at(elements, element, q));
-  const double* table = elements->by_point + 3 * (int64_t)q * elements->stride;
-  for (int32_t a = 0; a < elements->space->n_local; a++) {
-    NoliVec3 reference = {table[a], table[elements->stride + a], table[2 * elements->stride + a]};
-    gradient[a] = noli_transpose_mul33_vec(&inverse, reference);
-  }
-}
-
-// Gradients of the linear functions on the reference element, whose shape may be curved.
-static void vertex_gradients(const NoliBlock* block, int32_t element, int32_t q,
-                             NoliVec3 gradient[4]) {
-  const NoliElements* elements = &order_of(block)->elements;
-  NoliMat3 inverse = noli_load33(elements->inverse + 9 * noli_elements_at(elements, element, q));
-  gradient[0] = (NoliVec3){0.0, 0.0, 0.0};
-  for (int k = 1; k < 4; k++) {
-    gradient[k] = noli_row33(&inverse, k - 1);
-    gradient[0] = noli_sub3(gradient[0], gradient[k]);
-  }
-}
-
-static NoliStatus inertia_by_rest(const NoliBlock* block, const double* z, double* slope) {
-  return noli_mass_rest_slopes(block->context, &order_of(block)->space, block->density,
-                               z + first_of(block), slope);
-}
-
-static void volume_slope(const NoliBlock* block, int32_t element, NoliVec3 slope[4]) {
-  for (int k = 0; k < 4; k++) {
-    slope[k] = noli_load3(order_of(block)->volume_slope + 12 * (int64_t)element + 3 * k);
-  }
+  noli_elements_deformation(&noli_order_n_of(block)->elements, element,
+                            x + noli_order_n_first(block), false, F);
 }
 
 // ---- mass ---------------------------------------------------------------------------------------
 
 static void order_n_add_mass(const NoliBlock* block, double* mass) {
   for (int32_t v = 0; v < block->n_consistent; v++) {
-    mass[block->first_node + v] += order_of(block)->measure[v];
+    mass[block->first_node + v] += noli_order_n_of(block)->measure[v];
   }
-}
-
-static NoliStatus measure_shares(const NoliBlock* block, double* share, double* slope) {
-  NoliStatus status = NOLI_OK;
-  const OrderN* self = block->self;
-  int32_t n = block->n_local;
-  for (int64_t k = 0; k < (int64_t)block->n_element * n; k++) {
-    int64_t t = k / n, a = k % n;
-    const double* matrix = self->element_mass.matrix;
-    matrix += self->space.geometry_order > 1 ? t * n * n : 0;
-    share[k] = self->stretch * self->element_mass.factor[t] * matrix[a * n + a];
-  }
-  if (slope != NULL) {
-    NOLI_TRY(noli_mass_diagonal_slopes(block->context, &self->space, block->density, slope));
-  }
-  for (int64_t k = 0; slope != NULL && k < 12 * (int64_t)block->n_element * n; k++) {
-    slope[k] *= self->stretch;
-  }
-done:
-  return status;
 }
 
 static void set_weight(const NoliBlock* block, double* weight) {
-  const double* row_sum = order_of(block)->row_sum;
+  const double* row_sum = noli_order_n_of(block)->row_sum;
   memcpy(weight + block->first_node, row_sum, (size_t)block->n_consistent * sizeof *row_sum);
 }
 
 static void multiply_mass(const NoliBlock* block, const double* x, int32_t n_threads, double* y) {
-  int64_t first = first_of(block);
-  noli_mass_multiply(&order_of(block)->mass, x + first, n_threads, y + first);
+  int64_t first = noli_order_n_first(block);
+  noli_mass_multiply(&noli_order_n_of(block)->mass, x + first, n_threads, y + first);
 }
 
 typedef struct DotLoop {
@@ -267,15 +190,16 @@ static double dot_range(void* user, int64_t begin, int64_t end, int32_t worker) 
   return sum;
 }
 
-static double order_n_dot(const OrderN* self, const double* a, const double* b, int32_t n_threads) {
+static double order_n_dot(const NoliOrderN* self, const double* a, const double* b,
+                          int32_t n_threads) {
   DotLoop loop = {a, b};
   return noli_parallel_sum(n_threads, self->space.n_node, NODES_PER_BLOCK, dot_range, &loop);
 }
 
 static double mass_norm_sqr(const NoliBlock* block, const double* a, const double* b,
                             int32_t n_threads) {
-  const OrderN* self = block->self;
-  int64_t n = 3 * (int64_t)block->n_consistent, first = first_of(block);
+  const NoliOrderN* self = block->self;
+  int64_t n = 3 * (int64_t)block->n_consistent, first = noli_order_n_first(block);
   double *d = self->scratch, *Md = d + n;
   for (int64_t j = 0; j < n; j++) {
     d[j] = b != NULL ? a[first + j] - b[first + j] : a[first + j];
@@ -285,7 +209,7 @@ static double mass_norm_sqr(const NoliBlock* block, const double* a, const doubl
 }
 
 // z = r / `measure`, which is proportional to the diagonal; 0 at nodes without mass.
-static void precondition(const OrderN* self, const double* r, double* z) {
+static void precondition(const NoliOrderN* self, const double* r, double* z) {
   for (int64_t i = 0; i < 3 * (int64_t)self->space.n_node; i++) {
     double m = self->measure[i / 3];
     z[i] = m > 0.0 ? r[i] / m : 0.0;
@@ -294,10 +218,10 @@ static void precondition(const OrderN* self, const double* r, double* z) {
 
 // x = M^-1 y to rounding, by conjugate gradients: the same bits for any number of threads.
 static void divide_by_mass(const NoliBlock* block, const double* y, int32_t n_threads, double* x) {
-  const OrderN* self = block->self;
+  const NoliOrderN* self = block->self;
   int64_t n = 3 * (int64_t)self->space.n_node;
   double *r = self->scratch, *z = r + n, *p = z + n, *q = p + n, *solution = q + n;
-  memcpy(r, y + first_of(block), (size_t)n * sizeof *r);
+  memcpy(r, y + noli_order_n_first(block), (size_t)n * sizeof *r);
   memset(solution, 0, (size_t)n * sizeof *solution);
   precondition(self, r, z);
   memcpy(p, z, (size_t)n * sizeof *p);
@@ -316,18 +240,18 @@ static void divide_by_mass(const NoliBlock* block, const double* y, int32_t n_th
       p[i] = z[i] + rz / rz_before * p[i];
     }
   }
-  memcpy(x + first_of(block), solution, (size_t)n * sizeof *x);
+  memcpy(x + noli_order_n_first(block), solution, (size_t)n * sizeof *x);
 }
 
 // ---- measures -----------------------------------------------------------------------------------
 
 static double order_n_rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
-  return order_n_volume_of(order_of(block), begin, end);
+  return order_n_volume_of(noli_order_n_of(block), begin, end);
 }
 
 // Squared distance of nodes, which are closer to each other than vertices if the order is high.
 static double size_sqr(const NoliBlock* block) {
-  const OrderN* self = block->self;
+  const NoliOrderN* self = block->self;
   double size = cbrt(6.0 * (self->total_volume / block->n_element)) / self->space.order;
   return size * size;
 }
@@ -342,18 +266,18 @@ static double modulus(const NoliBlock* block) {
 }
 
 static double order_n_wave_time_sqr(const NoliBlock* block) {
-  return order_of(block)->total_mass * size_sqr(block) / modulus(block);
+  return noli_order_n_of(block)->total_mass * size_sqr(block) / modulus(block);
 }
 
 static double order_n_frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
                                     const double* mass) {
   (void)begin, (void)end, (void)mass;
-  const OrderN* self = block->self;
+  const NoliOrderN* self = block->self;
   return modulus(block) * self->total_volume / (self->total_mass * size_sqr(block));
 }
 
 static NoliElementElasticity elasticity_of(const NoliBlock* block, double scale) {
-  return (NoliElementElasticity){.elements = &order_of(block)->elements,
+  return (NoliElementElasticity){.elements = &noli_order_n_of(block)->elements,
                                  .law = block->law,
                                  .lame_mu = block->lame_mu,
                                  .lame_lambda = block->lame_lambda,
@@ -383,7 +307,7 @@ static void elasticity(const void* data, const double* x, int64_t begin, int64_t
 static void inertia(const void* data, const double* x, int64_t begin, int64_t end, unsigned what,
                     const NoliLocal* out) {
   const NoliBlockEnergy* energy = data;
-  NoliElementInertia scaled = {.mass = &order_of(energy->block)->element_mass,
+  NoliElementInertia scaled = {.mass = &noli_order_n_of(energy->block)->element_mass,
                                .x_tilde = energy->reference,
                                .scale = energy->scale,
                                .first_node = energy->block->first_node,
@@ -403,12 +327,7 @@ const NoliBlockType noli_block_order_n = {.name = "order n",
                                           .point_count = point_count,
                                           .point_volume = point_volume,
                                           .deformation = deformation,
-                                          .vertex_gradients = vertex_gradients,
-                                          .shape_gradients = shape_gradients,
-                                          .inertia_by_rest = inertia_by_rest,
-                                          .volume_slope = volume_slope,
                                           .add_mass = order_n_add_mass,
-                                          .measure_shares = measure_shares,
                                           .set_weight = set_weight,
                                           .multiply_mass = multiply_mass,
                                           .divide_by_mass = divide_by_mass,
@@ -419,4 +338,6 @@ const NoliBlockType noli_block_order_n = {.name = "order n",
                                           .add_stress = order_n_add_stress,
                                           .elasticity = elasticity,
                                           .inertia = inertia,
-                                          .damping = &noli_block_damping};
+                                          .damping = &noli_block_damping,
+                                          .derivatives =
+                                              NOLI_DERIVATIVES_OF(noli_order_n_derivatives)};

@@ -1,6 +1,6 @@
 // The type of block of free particles: every element is a node with the mass of a ball. No
 // forces connect them.
-#include "fem/block.h"
+#include "fem/derivatives/block_derivatives.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,4 +112,6 @@ const NoliBlockType noli_block_points = {.name = "points",
                                          .wave_time_sqr = points_wave_time_sqr,
                                          .frequency_sqr = points_frequency_sqr,
                                          .add_stress = points_add_stress,
-                                         .damping = &noli_block_damping};
+                                         .damping = &noli_block_damping,
+                                         .derivatives =
+                                             NOLI_DERIVATIVES_OF(noli_points_derivatives)};

@@ -4,7 +4,7 @@
 // A sheet has no volume that could invert. Instead the stretch limits of elements, if any, bound
 // the steps.
 #include "fem/blocks/block_shells.h"
-
+#include "fem/derivatives/block_derivatives.h"
 #include "material/stress.h"
 #include "math/vec3.h"
 
@@ -390,11 +390,6 @@ const NoliBlockType noli_block_shells = {.name = "shells",
                                          .sheet_forces = sheet_forces,
                                          .elasticity = elasticity,
                                          .bending = bending,
-                                         .bending_by_rest = noli_shells_bending_by_rest,
-                                         .add_axis_slope = noli_shells_add_axis_slope,
-                                         .by_moduli = noli_shells_by_moduli,
-                                         .energy_slopes = noli_shells_energy_slopes,
-                                         .tangent_product = noli_shells_tangent_product,
-                                         .product_by_turn = noli_shells_product_by_turn,
-                                         .bending_damping = noli_shells_bending_damping,
-                                         .damping = &noli_block_damping};
+                                         .damping = &noli_block_damping,
+                                         .derivatives =
+                                             NOLI_DERIVATIVES_OF(noli_shells_derivatives)};

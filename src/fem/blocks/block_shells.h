@@ -1,4 +1,4 @@
-// The data of the block of shells (block_shells.c), and its derivatives (shell_slopes.c).
+// The data of the block of shells (block_shells.c).
 #pragma once
 
 #include "fem/block.h"
@@ -23,24 +23,3 @@ typedef struct NoliShells {
 static inline const NoliShells* noli_shells_of(const NoliBlock* block) {
   return block->self;
 }
-
-// Those of NoliBlockType.
-void noli_shells_bending_by_rest(const NoliBlock* block, int64_t stencil, const double* X,
-                                 const double* x, double scale, double* slope);
-void noli_shells_add_axis_slope(const NoliBlock* block, int64_t element, const double* X,
-                                const double* x, const double* gradient, const double* hessian,
-                                double* slope);
-void noli_shells_tangent_product(const NoliBlock* block, int32_t element,
-                                 const NoliVec3 gradient[4], const NoliMat3* F, const NoliMat3* W,
-                                 NoliTangentProduct* product);
-bool noli_shells_product_by_turn(const NoliBlock* block, int32_t element, const double* X,
-                                 const NoliVec3 gradient[4], const NoliMat3* F, const NoliMat3* W,
-                                 const NoliTangentProduct* product, NoliMat3* by_turn,
-                                 double turn[9]);
-void noli_shells_bending_damping(const NoliBlock* block, int64_t stencil, const double* X,
-                                 const double* y, const double* w, NoliBendingDamping* damping);
-void noli_shells_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
-                           const double* X, const double* x, double scale, int32_t element[2],
-                           double* by_mu, double* by_lambda);
-void noli_shells_energy_slopes(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
-                               const double* X, const double* x, NoliEnergySlopes* slopes);

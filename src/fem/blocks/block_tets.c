@@ -1,20 +1,9 @@
 // The block type of linear tetrahedra and triangles in plane strain, with lumped mass.
-#include "fem/block.h"
-#include "fem/damping.h"
-#include "fem/elasticity.h"
+#include "fem/blocks/block_tets.h"
+#include "fem/derivatives/block_derivatives.h"
 #include "mesh/curve.h"
 
 #include <string.h>
-
-typedef struct Tets {
-  NoliTets tets;             // borrows the nodes of the block
-  NoliElasticity elasticity; // of `tets`, scale 1
-  NoliDampedTets* damped;    // NULL: none
-} Tets;
-
-static const Tets* tets_of(const NoliBlock* block) {
-  return block->self;
-}
 
 // ---- making -------------------------------------------------------------------------------------
 
@@ -31,7 +20,7 @@ static int32_t tets_work(const NoliBlockBody* body, int32_t others) {
 // Allocates all elements, with the first body.
 static NoliStatus tets_allocate(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
-  Tets* self = NULL;
+  NoliTetsBlock* self = NULL;
   NOLI_NEW_ZERO(block->context, self, 1);
   block->self = self;
   block->n_local = 4;
@@ -63,7 +52,7 @@ done:
 
 static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t first,
                            const double* X, double thickness) {
-  Tets* self = block->self;
+  NoliTetsBlock* self = block->self;
   NoliStatus status =
       noli_tets_set_rest(block->context, &self->tets, begin, end, block->number, first, X);
   if (status == NOLI_OK) {
@@ -74,7 +63,7 @@ static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t
 
 static NoliStatus tets_finish(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
-  Tets* self = block->self;
+  NoliTetsBlock* self = block->self;
   NOLI_TRY(noli_damped_tets_create(block->context, &self->elasticity, block->damping_time,
                                    &self->damped));
   NOLI_TRY(noli_block_create_histories(block));
@@ -83,7 +72,7 @@ done:
 }
 
 static void tets_destroy(NoliBlock* block) {
-  Tets* self = block->self;
+  NoliTetsBlock* self = block->self;
   noli_damped_tets_destroy(&self->damped);
   noli_tets_destroy(block->context, &self->tets);
 }
@@ -97,8 +86,8 @@ static bool is_inverted(const NoliBlock* block, const double* x, int32_t element
 
 static double inversion_bound(const NoliBlock* block, const double* x, const double* p, double keep,
                               bool valid_end, int32_t n_threads, int32_t* blocking) {
-  return noli_tets_inversion_bound(&tets_of(block)->tets, x, p, keep, valid_end, n_threads,
-                                   blocking);
+  return noli_tets_inversion_bound(&noli_tets_block_of(block)->tets, x, p, keep, valid_end,
+                                   n_threads, blocking);
 }
 
 // ---- points -------------------------------------------------------------------------------------
@@ -110,42 +99,29 @@ static int32_t point_count(const NoliBlock* block) {
 
 static double point_volume(const NoliBlock* block, int32_t element, int32_t q) {
   (void)q;
-  return tets_of(block)->tets.volume[element];
+  return noli_tets_block_of(block)->tets.volume[element];
 }
 
 static void deformation(const NoliBlock* block, int32_t element, const double* x, NoliMat3* F) {
-  *F = noli_tets_deformation(&tets_of(block)->tets, element, x);
-}
-
-static void shape_gradients(const NoliBlock* block, int32_t element, int32_t q,
-                            NoliVec3* gradient) {
-  (void)q;
-  const int32_t* node = block->node + 4 * (int64_t)element;
-  NoliMat3 inverse = noli_load33(tets_of(block)->tets.rest_inverse + 9 * (int64_t)element);
-  gradient[0] = (NoliVec3){0.0, 0.0, 0.0};
-  for (int k = 1; k < 4; k++) {
-    bool exists = node[k] != NOLI_NULL_INDEX;
-    gradient[k] = exists ? noli_row33(&inverse, k - 1) : (NoliVec3){0.0, 0.0, 0.0};
-    gradient[0] = noli_sub3(gradient[0], gradient[k]);
-  }
+  *F = noli_tets_deformation(&noli_tets_block_of(block)->tets, element, x);
 }
 
 // ---- mass and measures --------------------------------------------------------------------------
 
 static void tets_add_mass(const NoliBlock* block, double* mass) {
-  noli_tets_add_lumped_mass(&tets_of(block)->tets, block->density, mass);
+  noli_tets_add_lumped_mass(&noli_tets_block_of(block)->tets, block->density, mass);
 }
 
 static double tets_rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
   double volume = 0.0;
   for (int32_t t = begin; t < end; t++) {
-    volume += tets_of(block)->tets.volume[t];
+    volume += noli_tets_block_of(block)->tets.volume[t];
   }
   return volume;
 }
 
 static double tets_wave_time_sqr(const NoliBlock* block) {
-  const NoliTets* tets = &tets_of(block)->tets;
+  const NoliTets* tets = &noli_tets_block_of(block)->tets;
   double sum = 0.0;
   for (int32_t t = 0; t < block->n_element; t++) {
     sum += tets->volume[t] * block->density[t] * noli_tets_size_sqr(tets, t) /
@@ -156,7 +132,7 @@ static double tets_wave_time_sqr(const NoliBlock* block) {
 
 static double tets_frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
                                  const double* mass) {
-  const NoliTets* tets = &tets_of(block)->tets;
+  const NoliTets* tets = &noli_tets_block_of(block)->tets;
   double largest = 0.0;
   for (int32_t t = begin; t < end; t++) {
     double stiffness = noli_block_modulus(block, t) * tets->volume[t] / noli_tets_size_sqr(tets, t);
@@ -167,7 +143,7 @@ static double tets_frequency_sqr(const NoliBlock* block, int32_t begin, int32_t 
 
 static void tets_add_stress(const NoliBlock* block, int32_t element, const double* x,
                             NoliStress* sum) {
-  NoliElasticity elasticity = tets_of(block)->elasticity;
+  NoliElasticity elasticity = noli_tets_block_of(block)->elasticity;
   elasticity.histories = noli_block_histories(block);
   noli_elasticity_add_stress(&elasticity, element, x, sum);
 }
@@ -177,7 +153,7 @@ static void tets_add_stress(const NoliBlock* block, int32_t element, const doubl
 static void elasticity(const void* data, const double* x, int64_t begin, int64_t end, unsigned what,
                        const NoliLocal* out) {
   const NoliBlockEnergy* energy = data;
-  NoliElasticity scaled = tets_of(energy->block)->elasticity;
+  NoliElasticity scaled = noli_tets_block_of(energy->block)->elasticity;
   scaled.scale = energy->scale;
   scaled.histories = noli_block_histories(energy->block);
   noli_elasticity_evaluate(&scaled, x, begin, end, what, out);
@@ -185,29 +161,29 @@ static void elasticity(const void* data, const double* x, int64_t begin, int64_t
 
 static int64_t damping_size(const NoliBlock* block, NoliBlockPart part) {
   (void)part; // there is no bending
-  return 90 * (int64_t)noli_damping_count(tets_of(block)->damped);
+  return 90 * (int64_t)noli_damping_count(noli_tets_block_of(block)->damped);
 }
 
 static void set_damping(const NoliBlock* block, NoliBlockPart part, const double* x,
                         int32_t n_threads, double* stiffness) {
   (void)part;
-  noli_damping_stiffness(tets_of(block)->damped, x, n_threads, stiffness);
+  noli_damping_stiffness(noli_tets_block_of(block)->damped, x, n_threads, stiffness);
 }
 
 static void add_damping_force(const NoliBlock* block, NoliBlockPart part, const double* stiffness,
                               const double* v, double* force) {
   (void)part;
-  noli_damping_add_force(tets_of(block)->damped, stiffness, v, force);
+  noli_damping_add_force(noli_tets_block_of(block)->damped, stiffness, v, force);
 }
 
 static double damping_loss(const NoliBlock* block, NoliBlockPart part, const double* stiffness,
                            const double* x0, const double* x1, int32_t n_threads) {
   (void)part;
-  return noli_damping_loss(tets_of(block)->damped, stiffness, x0, x1, n_threads);
+  return noli_damping_loss(noli_tets_block_of(block)->damped, stiffness, x0, x1, n_threads);
 }
 
 static NoliDamping damping_of(const NoliBlockEnergy* energy) {
-  return (NoliDamping){.damped = tets_of(energy->block)->damped,
+  return (NoliDamping){.damped = noli_tets_block_of(energy->block)->damped,
                        .stiffness = energy->stiffness,
                        .x_hat = energy->reference,
                        .scale = energy->scale};
@@ -252,11 +228,11 @@ const NoliBlockType noli_block_tets = {.name = "tets",
                                        .point_count = point_count,
                                        .point_volume = point_volume,
                                        .deformation = deformation,
-                                       .shape_gradients = shape_gradients,
                                        .add_mass = tets_add_mass,
                                        .rest_volume = tets_rest_volume,
                                        .wave_time_sqr = tets_wave_time_sqr,
                                        .frequency_sqr = tets_frequency_sqr,
                                        .add_stress = tets_add_stress,
                                        .elasticity = elasticity,
-                                       .damping = &damping};
+                                       .damping = &damping,
+                                       .derivatives = NOLI_DERIVATIVES_OF(noli_tets_derivatives)};

@@ -4,9 +4,14 @@
 #include "fem/own_stencils.h"
 
 // The order of the blocks of a problem.
-static const NoliBlockType* const types[] = {&noli_block_tets,    &noli_block_shells,
-                                             &noli_block_twisted, &noli_block_rods,
-                                             &noli_block_points,  &noli_block_order_n};
+static const NoliBlockType* const types[] = {
+    &noli_block_tets,    //
+    &noli_block_shells,  //
+    &noli_block_twisted, //
+    &noli_block_rods,    //
+    &noli_block_points,  //
+    &noli_block_order_n, //
+};
 enum { N_TYPES = sizeof types / sizeof types[0] };
 
 int32_t noli_block_type_count(void) {
@@ -79,8 +84,8 @@ void noli_block_destroy(NoliBlock* block) {
   noli_free(context, block->lame_lambda);
   noli_free(context, block->parameter);
   noli_free(context, block->fibre);
-  noli_free(context, (void*)(uintptr_t)block->laws.first);
-  noli_free(context, (void*)(uintptr_t)block->laws.prony);
+  noli_free(context, block->history_first);
+  noli_free(context, block->of_element);
   noli_free(context, block->begun);
   noli_free(context, block->prony);
   noli_free(context, block->density);

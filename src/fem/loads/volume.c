@@ -4,7 +4,6 @@
 #include "base/sort.h"
 #include "math/vec3.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { TRI_BLOCK = 1024 };
@@ -47,7 +46,7 @@ static NoliStatus sort_sides(NoliContext* context, const int32_t* tri, int32_t n
   for (int64_t i = 0; i < 3 * (int64_t)n_tri; i++) {
     side[i] = (Side){side_key(tri, i, bits), i};
   }
-  qsort(side, 3 * (size_t)n_tri, sizeof *side, compare_sides);
+  noli_sort(side, 3 * (int64_t)n_tri, sizeof *side, compare_sides);
   *out = side;
 done:
   return status;

@@ -1,9 +1,9 @@
 #include "fem/thin/hinge.h"
 
+#include "base/sort.h"
 #include "math/vec3.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PI 3.14159265358979323846
@@ -196,7 +196,7 @@ static void list_sides(int32_t begin, int32_t end, const int32_t* tri, Side* sid
                                          .third = tri[3 * t + (k + 2) % 3]};
     }
   }
-  qsort(side, 3 * (size_t)(end - begin), sizeof *side, compare_sides);
+  noli_sort(side, 3 * ((int64_t)end - begin), sizeof *side, compare_sides);
 }
 
 static NoliStatus add_hinge(NoliContext* context, const Side* one, const Side* two, const double* X,

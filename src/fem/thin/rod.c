@@ -1,11 +1,11 @@
 #include "fem/thin/rod.h"
 
+#include "base/sort.h"
 #include "math/eigen.h"
 #include "math/mat3.h"
 #include "math/vec3.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 // kappa^2 below this counts as this: where a bent rod is straight, its turn has no direction.
@@ -246,7 +246,7 @@ NoliStatus noli_turns_add(NoliContext* context, int32_t begin, int32_t end, cons
     const int32_t* own = node + 2 * (begin + i / 2);
     ends[i] = (End){own[i % 2], own[1 - i % 2], begin + (int32_t)(i / 2)};
   }
-  qsort(ends, (size_t)n, sizeof *ends, compare_ends);
+  noli_sort(ends, n, sizeof *ends, compare_ends);
   for (int64_t i = 0; i < n; i++) {
     for (int64_t j = i + 1; j < n && ends[j].node == ends[i].node; j++) {
       NOLI_TRY(add_turn(context, &ends[i], &ends[j], begin, X, length, bending, turns));

@@ -10,7 +10,7 @@ typedef struct NoliMultigrid NoliMultigrid;
 
 NOLI_WARN_UNUSED NoliStatus noli_multigrid_create(NoliContext* context, NoliMultigrid** multigrid);
 // NULL is harmless.
-void noli_multigrid_destroy(NoliMultigrid** multigrid);
+void noli_multigrid_destroy(NoliMultigrid** owner);
 
 // Makes the levels of a matrix, which is borrowed until the last cycle. Fails with
 // NOLI_NOT_POSITIVE_DEFINITE where a level shows it.

@@ -17,7 +17,7 @@ typedef enum NoliPcgPreconditioner {
 NOLI_WARN_UNUSED NoliStatus noli_pcg_create(NoliContext* context,
                                             NoliPcgPreconditioner preconditioner, NoliPcg** pcg);
 // NULL is harmless.
-void noli_pcg_destroy(NoliPcg** pcg);
+void noli_pcg_destroy(NoliPcg** owner);
 
 void noli_pcg_set_tolerance(NoliPcg* pcg, double tolerance);
 

@@ -1,7 +1,8 @@
 #include "linalg/supernodal/subtrees.h"
 
+#include "base/sort.h"
+
 #include <math.h>
-#include <stdlib.h>
 
 // The most subtrees that are split into those of their children.
 enum { MAX_SPLITS = 64 };
@@ -120,7 +121,7 @@ static NoliStatus list_subtrees(NoliContext* context, const Forest* forest, cons
     sum += tree.cost;
   }
   NoliSubtree* tree = subtrees->tree.data;
-  qsort(tree, (size_t)subtrees->tree.count, sizeof *tree, by_begin);
+  noli_sort(tree, subtrees->tree.count, sizeof *tree, by_begin);
 
   // merge
   int64_t n = 0;

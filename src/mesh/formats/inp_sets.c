@@ -1,9 +1,9 @@
 #include "mesh/formats/inp_sets.h"
 
+#include "base/sort.h"
 #include "mesh/formats/inp_text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 // ---- labels
 
@@ -32,7 +32,7 @@ NoliStatus noli_inp_sort_labels(const NoliCursor* cursor, const char* what, Noli
     sorted = sorted && labels->data[i - 1].label < labels->data[i].label;
   }
   if (!sorted) {
-    qsort(labels->data, (size_t)labels->count, sizeof *labels->data, compare_labels);
+    noli_sort(labels->data, labels->count, sizeof *labels->data, compare_labels);
   }
   for (int64_t i = 1; i < labels->count; i++) {
     if (labels->data[i - 1].label == labels->data[i].label) {

@@ -52,7 +52,7 @@ NoliStatus noli_mesh_read_parts(NoliContext* context, const char* path, NoliMesh
   noli_parts_log_unused(context, path, parts);
   NOLI_TRY(noli_parts_to_mesh(context, path, parts, mesh));
 done:
-  noli_free(context, (void*)cursor.begin);
+  noli_free(context, cursor.text);
   return status;
 }
 

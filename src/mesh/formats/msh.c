@@ -5,9 +5,9 @@
 // text and the binary form contain the same values in the same order; in 2.2 they differ for
 // elements.
 #include "math/lagrange.h"
-#include "mesh/formats/msh_reader.h"
 
-#include <stdlib.h>
+#include "base/sort.h"
+#include "mesh/formats/msh_reader.h"
 
 enum { I32 = NOLI_SCALAR_I32, SIZE = NOLI_SCALAR_U64 };
 
@@ -231,7 +231,7 @@ static NoliStatus index_nodes(NoliMshReader* reader, const char* place) {
       *vertex = node[i].vertex;
     }
   } else if (n > 0) {
-    qsort(node, (size_t)n, sizeof *node, compare_node_tags);
+    noli_sort(node, n, sizeof *node, compare_node_tags);
     for (int64_t i = 1; i < n; i++) {
       twice = node[i].tag == node[i - 1].tag ? node[i].tag : twice;
     }
@@ -273,8 +273,8 @@ static NoliStatus read_corners(NoliMshReader* reader, int type, int32_t width, i
       corner[i] = slot >= 0 && slot < reader->vertex.count ? reader->vertex.data[slot] : -1;
     } else if (reader->node.count > 0) {
       NoliMshNodeTag wanted = {.tag = tag};
-      const NoliMshNodeTag* found = bsearch(&wanted, reader->node.data, (size_t)reader->node.count,
-                                            sizeof wanted, compare_node_tags);
+      const NoliMshNodeTag* found = noli_find_sorted(&wanted, reader->node.data, reader->node.count,
+                                                     sizeof wanted, compare_node_tags);
       corner[i] = found != NULL ? found->vertex : NOLI_NULL_INDEX;
     }
     if (corner[i] < 0) {

@@ -1,6 +1,6 @@
 #include "mesh/formats/msh_reader.h"
 
-#include <stdlib.h>
+#include "base/sort.h"
 
 enum { I32 = NOLI_SCALAR_I32, SIZE = NOLI_SCALAR_U64 };
 
@@ -80,10 +80,8 @@ NoliStatus noli_msh_read_entities(NoliMshReader* reader) {
     }
   }
   reader->n_more = reader->more.count;
-  if (reader->entity.count > 0) {
-    qsort(reader->entity.data, (size_t)reader->entity.count, sizeof *reader->entity.data,
-          compare_entities);
-  }
+  noli_sort(reader->entity.data, reader->entity.count, sizeof *reader->entity.data,
+            compare_entities);
 done:
   return status;
 }
@@ -91,7 +89,7 @@ done:
 static const NoliMshEntity* find_entity(const NoliMshEntity* entity, int64_t n, int64_t dimension,
                                         int64_t tag) {
   NoliMshEntity wanted = {.dimension = dimension, .tag = tag};
-  return n > 0 ? bsearch(&wanted, entity, (size_t)n, sizeof wanted, compare_entities) : NULL;
+  return noli_find_sorted(&wanted, entity, n, sizeof wanted, compare_entities);
 }
 
 // Reads an entity of a partition. Its parent, of the same dimension, has the groups that people
@@ -142,10 +140,7 @@ NoliStatus noli_msh_read_parts(NoliMshReader* reader) {
       NOLI_TRY(read_part(reader, d));
     }
   }
-  if (reader->part.count > 0) {
-    qsort(reader->part.data, (size_t)reader->part.count, sizeof *reader->part.data,
-          compare_entities);
-  }
+  noli_sort(reader->part.data, reader->part.count, sizeof *reader->part.data, compare_entities);
 done:
   return status;
 }

@@ -4,8 +4,6 @@
 #include "mesh/curve.h"
 #include "mesh/formats/io.h"
 
-#include <stdlib.h>
-
 // A kind of cell as Gmsh sees it.
 typedef struct WrittenKind {
   const int32_t* vertex;
@@ -58,9 +56,7 @@ static NoliStatus list_tags(NoliContext* context, const WrittenKind* kind, TagLi
   for (int32_t c = 0; c < kind->n; c = run_end(kind, c)) {
     list->tag[n++] = tag_of(kind, c);
   }
-  if (n > 0) {
-    qsort(list->tag, (size_t)n, sizeof *list->tag, noli_compare_int32);
-  }
+  noli_sort(list->tag, n, sizeof *list->tag, noli_compare_int32);
   list->n = 0;
   for (int64_t i = 0; i < n; i++) {
     if (list->n == 0 || list->tag[list->n - 1] != list->tag[i]) {
@@ -72,7 +68,7 @@ done:
 }
 
 static int64_t entity_of(const TagList* list, int32_t tag) {
-  const int32_t* found = bsearch(&tag, list->tag, (size_t)list->n, sizeof tag, noli_compare_int32);
+  const int32_t* found = noli_find_sorted(&tag, list->tag, list->n, sizeof tag, noli_compare_int32);
   return 1 + (found - list->tag);
 }
 

@@ -1,9 +1,10 @@
 // Shapes of triangles in the plane z = 0 with normals along +z, for bodies in plane strain.
 #include "math/vec3.h"
+
+#include "base/sort.h"
 #include "mesh/grid.h"
 #include "mesh/polygon.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // A grid over [-1, 1] x [-1, 1]; diagonals point towards the middle, so that no triangle has two
@@ -142,7 +143,7 @@ static NoliStatus merge_equal(NoliContext* context, NoliMesh* mesh) {
   for (int32_t v = 0; v < mesh->n_vert; v++) {
     place[v] = (Place){mesh->x[3 * (int64_t)v], mesh->x[3 * (int64_t)v + 1], v};
   }
-  qsort(place, (size_t)mesh->n_vert, sizeof *place, compare_places);
+  noli_sort(place, mesh->n_vert, sizeof *place, compare_places);
   for (int32_t i = 0; i < mesh->n_vert; i++) {
     bool again = i > 0 && place[i].x == place[i - 1].x && place[i].y == place[i - 1].y;
     same[place[i].vertex] = again ? same[place[i - 1].vertex] : place[i].vertex;

@@ -1,5 +1,6 @@
 #include "output/audit/audit_histories.h"
 
+#include "base/sort.h"
 #include "output/file.h"
 #include "output/histories.h"
 #include "output/history.h"
@@ -120,9 +121,7 @@ static NoliStatus sort_names(const NoliModel* model, NamedEntity** names) {
   for (int32_t i = 0; i < model->n_entity; i++) {
     (*names)[i] = (NamedEntity){model->name[i], i};
   }
-  if (model->n_entity > 0) {
-    qsort(*names, (size_t)model->n_entity, sizeof **names, compare_names);
-  }
+  noli_sort(*names, model->n_entity, sizeof **names, compare_names);
 done:
   return status;
 }

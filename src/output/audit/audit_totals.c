@@ -29,13 +29,13 @@ NoliStatus noli_auditor_check_masses(NoliAuditor* auditor) {
   for (int32_t b = 0; b < model->n_body; b++) {
     double of_nodes = 0.0, of_volume = 0.0;
     for (int32_t i = model->vert_first[b]; i < model->vert_first[b + 1]; i++) {
-      of_nodes += model->problem.weight[i];
+      of_nodes += model->problem.inertia.weight[i];
     }
     // others have curved elements, a density that is corrected for a proxy, or a thickness
     const NoliBlock* block = noli_problem_block(&model->problem, b);
     bool plain = block != NULL && block->type->affine &&
                  model->follower_first[b] == model->follower_first[b + 1] &&
-                 noli_body_kind(&def->bodies[b]) == NOLI_BODY_SOLID;
+                 noli_body_kind(&def->bodies[b]) == &noli_body_solid;
     for (int32_t t = model->tet_first[b]; plain && t < model->tet_first[b + 1]; t++) {
       of_volume += block->density[model->problem.range[b].begin + t - model->tet_first[b]] *
                    audit_totals_rest_volume(model->problem.X, &model->tet[4 * (int64_t)t]);
@@ -71,8 +71,8 @@ static bool touches_outside(const NoliAuditor* auditor, int64_t step) {
 static bool is_simple(const NoliModel* model) {
   const NoliProblem* problem = &model->problem;
   return strcmp(model->integrator->name, "backward_euler") == 0 && model->n_motion == 0 &&
-         model->n_force == 0 && problem->n_drag == 0 &&
-         !noli_problem_has_consistent_mass(problem) && !problem->contact->has_targets;
+         model->n_force == 0 && problem->inertia.n_drag == 0 &&
+         !noli_problem_has_consistent_mass(problem) && !problem->contact.model->has_targets;
 }
 
 NoliStatus noli_auditor_check_free_steps(NoliAuditor* auditor) {
@@ -80,8 +80,8 @@ NoliStatus noli_auditor_check_free_steps(NoliAuditor* auditor) {
   const NoliModel* model = auditor->run.sim->model;
   const NoliProblem* problem = &model->problem;
   double mass = 0.0;
-  for (int32_t i = 0; i < problem->n_inertial; i++) {
-    mass += problem->weight[problem->inertial[i]];
+  for (int32_t i = 0; i < problem->inertia.n_vert; i++) {
+    mass += problem->inertia.weight[problem->inertia.vert[i]];
   }
   for (int64_t step = 2; is_simple(model) && step <= auditor->n_rows; step++) {
     if (touches_outside(auditor, step) || auditor->substeps[step - 1] != 1) {
@@ -133,9 +133,9 @@ NoliStatus noli_auditor_check_motion(NoliAuditor* auditor, const char* file, int
 
   // sum energies and momentum over bodies and nodes
   double kinetic = noli_problem_kinetic_energy(&model->problem, v, 1);
-  for (int32_t i = 0; i < model->problem.n_inertial; i++) {
-    int64_t node = model->problem.inertial[i];
-    double mass = model->problem.weight[node], speed_sqr = 0.0;
+  for (int32_t i = 0; i < model->problem.inertia.n_vert; i++) {
+    int64_t node = model->problem.inertia.vert[i];
+    double mass = model->problem.inertia.weight[node], speed_sqr = 0.0;
     for (int k = 0; k < 3; k++) {
       double of_axis = v[3 * node + k], potential = mass * model->gravity[k] * x[3 * node + k];
       momentum[k] += mass * of_axis;

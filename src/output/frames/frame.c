@@ -115,7 +115,7 @@ static void tag_cells(const NoliSimDef* def, int64_t n_triangles, NoliFrameLayou
   int64_t tet = 0, triangle = layout->n_tet;
   for (int32_t body = 0; body < def->n_bodies; body++) {
     const NoliMesh* mesh = def->bodies[body].mesh;
-    NoliBodyCells cells = noli_body_cells(noli_body_kind(&def->bodies[body]), mesh);
+    NoliBodyCells cells = noli_body_elements(&def->bodies[body]);
     tag_body(layout, body, cells.tag, cells.n, layout->n_tet, &tet);
     tag_body(layout, body, mesh->tri_tag, mesh->n_tri, layout->n_tet + n_triangles, &triangle);
   }

@@ -71,7 +71,8 @@ typedef struct NoliReadFrame {
 // Bytes of one component.
 int64_t noli_frame_type_size(NoliFrameType type);
 
-// Whether an array of this name is to be read: one of `wanted`, which ends with NULL. NULL: all are.
+// Whether an array of this name is to be read: one of `wanted`, which ends with NULL. NULL: all
+// are.
 bool noli_frame_wants(const char* const* wanted, const char* name);
 
 // Appends an array with uninitialized data for `n_tuples` tuples and returns it in `*array`, which

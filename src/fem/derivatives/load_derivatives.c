@@ -1,4 +1,4 @@
-#include "fem/loads/load_slopes.h"
+#include "fem/derivatives/load_derivatives.h"
 
 #include "math/mat3.h"
 

@@ -4,7 +4,7 @@
 #include "gcp_cases.h"
 
 #include "contact/gcp/gcp_shape.h"
-#include "contact/gcp/gcp_slopes.h"
+#include "contact/derivatives/gcp_derivatives.h"
 
 #include <math.h>
 

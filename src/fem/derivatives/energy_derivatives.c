@@ -1,6 +1,6 @@
-#include "fem/energy_slopes.h"
+#include "fem/derivatives/energy_derivatives.h"
 
-#include "fem/element_slopes.h"
+#include "fem/derivatives/element_derivatives.h"
 #include "math/mat3.h"
 #include "math/vec3.h"
 
@@ -8,7 +8,7 @@
 // node a, a change dX_b of a node at rest changes F by -F dX_b b_b^T and V by V b_b . dX_b, with
 // the gradient b_b of the linear function of the node. So E changes by E b_b - F^T g_b.
 static void set_by_rest_shape(const NoliBlock* block, int32_t element, const double* X,
-                              const double* x, NoliEnergySlopes* slopes) {
+                              const double* x, NoliEnergyDerivatives* slopes) {
   const int32_t* node = block->node + (int64_t)block->n_local * element;
   NoliVec3 b[4];
   double volume;
@@ -23,16 +23,17 @@ static void set_by_rest_shape(const NoliBlock* block, int32_t element, const dou
   }
 }
 
-void noli_block_energy_slopes(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
-                              const double* X, const double* x, NoliEnergySlopes* slopes) {
+void noli_block_energy_derivatives(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
+                                   const double* X, const double* x,
+                                   NoliEnergyDerivatives* slopes) {
   const NoliBlockEnergy energy = {.block = block, .part = part, .scale = 1.0};
   const NoliBlockStencils stencils = noli_block_stencils(block, part);
-  *slopes = (NoliEnergySlopes){0};
+  *slopes = (NoliEnergyDerivatives){0};
   const NoliLocal out = {.energy = noli_local_from(&slopes->value, stencil),
                          .gradient = noli_local_from(slopes->by_x, 3 * stencils.size * stencil)};
   stencils.evaluate(&energy, x, stencil, stencil + 1, NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT, &out);
   if (part == NOLI_PART_ELEMENTS) {
     set_by_rest_shape(block, (int32_t)stencil, X, x, slopes);
   }
-  block->type->energy_slopes(block, part, stencil, X, x, slopes);
+  noli_derivatives_of(block)->energy(block, part, stencil, X, x, slopes);
 }

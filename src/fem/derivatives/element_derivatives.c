@@ -1,7 +1,7 @@
-#include "fem/element_slopes.h"
+#include "fem/derivatives/element_derivatives.h"
 
 #include "fem/elements.h"
-#include "fem/history_slopes.h"
+#include "fem/derivatives/history_derivatives.h"
 #include "material/history_slopes.h"
 #include "material/tangent.h"
 #include "math/vec3.h"
@@ -83,8 +83,8 @@ void noli_element_rest_gradients(const NoliBlock* block, int32_t element, const 
 void noli_element_vertex_gradients(const NoliBlock* block, int32_t element, int32_t q,
                                    const double* X, NoliVec3 gradient[4]) {
   double volume;
-  if (block->type->vertex_gradients != NULL && block->space->geometry_order > 1) {
-    block->type->vertex_gradients(block, element, q, gradient);
+  if (noli_derivatives_of(block)->vertex_gradients != NULL && block->space->geometry_order > 1) {
+    noli_derivatives_of(block)->vertex_gradients(block, element, q, gradient);
   } else {
     noli_element_rest_gradients(block, element, X, gradient, &volume);
   }
@@ -93,8 +93,8 @@ void noli_element_vertex_gradients(const NoliBlock* block, int32_t element, int3
 void noli_element_volume_slope(const NoliBlock* block, int32_t element, const double* X,
                                NoliVec3 slope[4]) {
   double volume;
-  if (block->type->volume_slope != NULL) {
-    block->type->volume_slope(block, element, slope);
+  if (noli_derivatives_of(block)->volume != NULL) {
+    noli_derivatives_of(block)->volume(block, element, slope);
     return;
   }
   noli_element_rest_gradients(block, element, X, slope, &volume);
@@ -108,7 +108,7 @@ static void set_point(const NoliBlock* block, int32_t element, int32_t q, const 
   point->n = block->n_local;
   point->F = F[q];
   point->volume = block->type->point_volume(block, element, q);
-  block->type->shape_gradients(block, element, q, point->node);
+  noli_derivatives_of(block)->shape_gradients(block, element, q, point->node);
   noli_element_vertex_gradients(block, element, q, X, point->vertex);
 }
 
@@ -194,7 +194,8 @@ static NoliLame lame_of(const NoliBlock* block, int32_t element) {
 // ---- thin bodies --------------------------------------------------------------------------------
 
 int64_t noli_thin_number(const NoliBlock* block, NoliBlockPart part) {
-  bool by_radius = part == NOLI_PART_BENDING && block->type->bending_by_radius != NULL;
+  bool by_radius =
+      part == NOLI_PART_BENDING && noli_derivatives_of(block)->bending_by_radius != NULL;
   return by_radius ? NOLI_THIN_RADIUS : (int64_t)part;
 }
 
@@ -215,7 +216,8 @@ NoliStatus noli_element_slopes_by_parts(NoliMixedList* list, const NoliBlock* bl
   for (int64_t s = 0; s < stencils.n; s++) {
     NoliLocal out = {.gradient = noli_local_from(noli_mixed_block(blocks, s), n * s)};
     if (number == NOLI_THIN_RADIUS) {
-      block->type->bending_by_radius(block, s, x, energy->scale, noli_mixed_block(blocks, s));
+      noli_derivatives_of(block)->bending_by_radius(block, s, x, energy->scale,
+                                                    noli_mixed_block(blocks, s));
     } else {
       stencils.evaluate(energy, x, s, s + 1, NOLI_EVAL_GRADIENT, &out);
     }
@@ -243,8 +245,9 @@ NoliStatus noli_element_slopes_by_thin_moduli(NoliMixedList* list, const NoliBlo
   memcpy(by_lambda->node, stencils.node, sizeof *by_mu->node * (size_t)size * (size_t)stencils.n);
   for (int64_t s = 0; s < stencils.n; s++) {
     int32_t element[2] = {NOLI_NULL_INDEX, NOLI_NULL_INDEX};
-    block->type->by_moduli(block, energy->part, s, X, x, energy->scale, element,
-                           noli_mixed_block(by_mu, s), noli_mixed_block(by_lambda, s));
+    noli_derivatives_of(block)->by_moduli(block, energy->part, s, X, x, energy->scale, element,
+                                          noli_mixed_block(by_mu, s),
+                                          noli_mixed_block(by_lambda, s));
     for (int e = 0; e < 2 && element[e] != NOLI_NULL_INDEX; e++) {
       by_mu->input[2 * s + e] = by_lambda->input[2 * s + e] = first_element + element[e];
     }
@@ -307,7 +310,7 @@ static NoliStatus thin_by_rest(NoliMixedList* list, const NoliBlock* block,
     set_own_nodes(&stencils, s, n - stencils.n_angle, blocks);
     double* slope = noli_mixed_block(blocks, s);
     if (energy->part == NOLI_PART_BENDING) {
-      block->type->bending_by_rest(block, s, X, x, energy->scale, slope);
+      noli_derivatives_of(block)->bending_by_rest(block, s, X, x, energy->scale, slope);
       continue;
     }
     double gradient[9], hessian[54];
@@ -315,8 +318,8 @@ static NoliStatus thin_by_rest(NoliMixedList* list, const NoliBlock* block,
                      .hessian = noli_local_from(hessian, 9 * noli_stencil_blocks(n) * s)};
     stencils.evaluate(energy, x, s, s + 1, NOLI_EVAL_GRADIENT | NOLI_EVAL_HESSIAN, &out);
     add_thin_rest(block, (int32_t)s, X, x, gradient, hessian, slope);
-    if (block->type->add_axis_slope != NULL) {
-      block->type->add_axis_slope(block, s, X, x, gradient, hessian, slope);
+    if (noli_derivatives_of(block)->add_axis != NULL) {
+      noli_derivatives_of(block)->add_axis(block, s, X, x, gradient, hessian, slope);
     }
   }
 done:
@@ -396,7 +399,7 @@ NoliStatus noli_element_slopes_of_mass(NoliMixedList* list, const NoliBlock* blo
     for (int32_t e = 0; e < block->n_element; e++) {
       set_nodes(block, e, 4, by_rest);
     }
-    NOLI_TRY(block->type->inertia_by_rest(block, z, by_rest->value));
+    NOLI_TRY(noli_derivatives_of(block)->inertia_by_rest(block, z, by_rest->value));
     goto done;
   }
   for (int32_t e = 0; by_rest != NULL && e < block->n_element; e++) {
@@ -431,7 +434,7 @@ NoliStatus noli_element_slopes_of_shares(NoliMixedList* list, const NoliBlock* b
   if ((wanted >> NOLI_INPUT_REST & 1u) != 0) {
     NOLI_NEW(list->context, slope, 12 * n_share);
   }
-  NOLI_TRY(block->type->measure_shares(block, share, slope));
+  NOLI_TRY(noli_derivatives_of(block)->measure_shares(block, share, slope));
   for (int64_t k = 0; k < n_share; k++) {
     share[k] /= block->density[k / n];
   }
@@ -566,9 +569,9 @@ static void add_turn(const NoliBlock* block, int32_t e, const Point* point, cons
                      double* out) {
   NoliMat3 by_turn;
   double turn[9], force[9] = {0.0};
-  if (block->type->product_by_turn == NULL ||
-      !block->type->product_by_turn(block, e, at->X, point->vertex, &point->F, W, product, &by_turn,
-                                    turn)) {
+  if (noli_derivatives_of(block)->product_by_turn == NULL ||
+      !noli_derivatives_of(block)->product_by_turn(block, e, at->X, point->vertex, &point->F, W,
+                                                   product, &by_turn, turn)) {
     return;
   }
   element_slopes_add_force(point, &by_turn, factor, 1, force);
@@ -585,7 +588,7 @@ static void add_damping(const NoliBlock* block, int32_t e, const Point* point,
   if (block->type->solid) {
     noli_material_tangent_product(block->law[e], lame_of(block, e), &point->F, &W, &product);
   } else {
-    block->type->tangent_product(block, e, point->vertex, &point->F, &W, &product);
+    noli_derivatives_of(block)->tangent_product(block, e, point->vertex, &point->F, &W, &product);
   }
   add_lagged(point, product.D, factor, noli_mixed_block(to->lagged, e));
   if (to->rest != NULL) {
@@ -647,7 +650,7 @@ static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils*
     int64_t k = 3 * (int64_t)node[i / 3] + i % 3;
     w[i] = node[i / 3] != NOLI_NULL_INDEX ? at->x[k] - at->x_hat[k] : 0.0;
   }
-  block->type->bending_damping(block, s, at->X, at->lagged, w, &damping);
+  noli_derivatives_of(block)->bending_damping(block, s, at->X, at->lagged, w, &damping);
   set_own_nodes(stencils, s, stencils->size, to->lagged);
   set_values(s, factor, damping.by_y, to->lagged);
   if (to->rest != NULL) {

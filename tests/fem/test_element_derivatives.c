@@ -1,7 +1,7 @@
 // Derivatives of forces by rest positions of hinges and turns, and of springs, volumes and
 // pressures by their numbers and by where a step began: against central differences at random
 // places, at rest and at extremes.
-#include "fem/loads/load_slopes.h"
+#include "fem/derivatives/load_derivatives.h"
 #include "fem/thin/hinge.h"
 #include "fem/thin/rod.h"
 #include "support.h"

@@ -4,7 +4,7 @@
 // zone.
 #include "contact_cases.h"
 
-#include "contact/friction/implicit_friction.h"
+#include "contact/derivatives/friction_derivatives.h"
 
 #include <math.h>
 
@@ -13,7 +13,7 @@
 // dhat, a factor of kappa, two offsets, rest positions
 enum { ENTITY = 2, REST = 4, INPUTS = 16 };
 
-static const NoliFrictionLaw coulomb = {0.4, 0.4, 0.02, 0.0};
+static NoliFrictionLaw coulomb = {0.4, 0.4, 0.02, 0.0};
 
 typedef struct Setup {
   Case made;
@@ -75,8 +75,9 @@ static void list_slopes(const Setup* setup, NoliMixedList* list) {
                                     .distance = NOLI_CONTACT_DISTANCE,
                                     .stiffness = {NOLI_CONTACT_STIFFNESS, NOLI_NULL_INDEX},
                                     .classes = {no_class, NULL}};
-  ASSERT_OK(setup->friction ? noli_implicit_friction_slopes(list, &at.friction, at.made.x, &inputs)
-                            : noli_barrier_slopes(list, &at.barrier, &inputs, at.made.x));
+  ASSERT_OK(setup->friction
+                ? noli_implicit_friction_derivatives(list, &at.friction, at.made.x, &inputs)
+                : noli_barrier_slopes(list, &at.barrier, &inputs, at.made.x));
 }
 
 // The derivative by input j.

@@ -1,6 +1,7 @@
 // How the forces of shells change with rest shapes and moduli.
 #include "fem/blocks/block_shells.h"
-#include "fem/element_slopes.h"
+#include "fem/derivatives/block_derivatives.h"
+#include "fem/derivatives/element_derivatives.h"
 #include "fem/thin/fold_stiffness.h"
 
 #include "math/vec3.h"
@@ -130,9 +131,8 @@ static void moved_by_turn(const NoliBlock* block, int64_t t, const Frame* frame,
 }
 
 // It changes the gradient (B_0, B_1) of a shape function by d (B_1, -B_0), too.
-void noli_shells_add_axis_slope(const NoliBlock* block, int64_t element, const double* X,
-                                const double* x, const double* gradient, const double* hessian,
-                                double* slope) {
+static void add_axis(const NoliBlock* block, int64_t element, const double* X, const double* x,
+                     const double* gradient, const double* hessian, double* slope) {
   const NoliShells* self = noli_shells_of(block);
   if (!self->def[element].woven) {
     return;
@@ -248,8 +248,8 @@ static void fold_by_rest(const NoliBlock* block, int64_t f, const double* X, con
   }
 }
 
-void noli_shells_bending_by_rest(const NoliBlock* block, int64_t stencil, const double* X,
-                                 const double* x, double scale, double* slope) {
+static void bending_by_rest(const NoliBlock* block, int64_t stencil, const double* X,
+                            const double* x, double scale, double* slope) {
   if (is_fold(block, stencil)) {
     FoldForce force = bent_fold(block, stencil, x);
     fold_by_rest(block, stencil, X, &force, true, scale, slope);
@@ -381,9 +381,9 @@ static void fold_by_moduli(const NoliBlock* block, int64_t f, const double* X,
   }
 }
 
-void noli_shells_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
-                           const double* X, const double* x, double scale, int32_t element[2],
-                           double* by_mu, double* by_lambda) {
+static void by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stencil, const double* X,
+                      const double* x, double scale, int32_t element[2], double* by_mu,
+                      double* by_lambda) {
   if (part == NOLI_PART_ELEMENTS) {
     element[0] = (int32_t)stencil;
     membrane_by_moduli(block, stencil, x, scale, by_mu, by_lambda);
@@ -416,9 +416,8 @@ static NoliMat3 directions_of(const NoliBlock* block, int32_t element, const Nol
   return noli_columns33(along, noli_cross3(normal, along), normal);
 }
 
-void noli_shells_tangent_product(const NoliBlock* block, int32_t element,
-                                 const NoliVec3 gradient[4], const NoliMat3* F, const NoliMat3* W,
-                                 NoliTangentProduct* product) {
+static void tangent_product(const NoliBlock* block, int32_t element, const NoliVec3 gradient[4],
+                            const NoliMat3* F, const NoliMat3* W, NoliTangentProduct* product) {
   const NoliShells* self = noli_shells_of(block);
   NoliMat3 rest = directions_of(block, element, gradient);
   const NoliMembraneParameters change[2] = {slope_of(block, element, true).parameters,
@@ -427,10 +426,9 @@ void noli_shells_tangent_product(const NoliBlock* block, int32_t element,
                                 product);
 }
 
-bool noli_shells_product_by_turn(const NoliBlock* block, int32_t element, const double* X,
-                                 const NoliVec3 gradient[4], const NoliMat3* F, const NoliMat3* W,
-                                 const NoliTangentProduct* product, NoliMat3* by_turn,
-                                 double turn[9]) {
+static bool product_by_turn(const NoliBlock* block, int32_t element, const double* X,
+                            const NoliVec3 gradient[4], const NoliMat3* F, const NoliMat3* W,
+                            const NoliTangentProduct* product, NoliMat3* by_turn, double turn[9]) {
   if (!noli_shells_of(block)->def[element].woven) {
     return false;
   }
@@ -441,8 +439,8 @@ bool noli_shells_product_by_turn(const NoliBlock* block, int32_t element, const 
   return true;
 }
 
-void noli_shells_bending_damping(const NoliBlock* block, int64_t stencil, const double* X,
-                                 const double* y, const double* w, NoliBendingDamping* damping) {
+static void shells_bending_damping(const NoliBlock* block, int64_t stencil, const double* X,
+                                   const double* y, const double* w, NoliBendingDamping* damping) {
   if (is_fold(block, stencil)) {
     FoldForce force = damped_fold(block, stencil, y, w);
     noli_folds_damping(&noli_shells_of(block)->folds, stencil, y, w, damping->force, damping->by_y);
@@ -465,8 +463,8 @@ void noli_shells_bending_damping(const NoliBlock* block, int64_t stencil, const 
 // ---- energies -----------------------------------------------------------------------------------
 
 static void membrane_energy(const NoliBlock* block, int64_t t, const double* X, const double* x,
-                            NoliEnergySlopes* slopes) {
-  const NoliLocal by_mu = {.energy = slopes->by_mu}, by_lambda = {.energy = slopes->by_lambda};
+                            NoliEnergyDerivatives* to) {
+  const NoliLocal by_mu = {.energy = to->by_mu}, by_lambda = {.energy = to->by_lambda};
   evaluate_by_modulus(block, t, true, x, 1.0, NOLI_EVAL_ENERGY, &by_mu);
   evaluate_by_modulus(block, t, false, x, 1.0, NOLI_EVAL_ENERGY, &by_lambda);
   if (!noli_shells_of(block)->def[t].woven) {
@@ -478,44 +476,52 @@ static void membrane_energy(const NoliBlock* block, int64_t t, const double* X, 
   turn_of_axis(block, t, &frame, turn);
   moved_by_turn(block, t, &frame, x, moved);
   for (int c = 0; c < 3; c++) {
-    by_turn += noli_dot3(noli_load3(slopes->by_x + 3 * c), moved[c]);
+    by_turn += noli_dot3(noli_load3(to->by_x + 3 * c), moved[c]);
   }
   for (int k = 0; k < 9; k++) {
-    slopes->by_rest[k] += by_turn * turn[k];
+    to->by_rest[k] += by_turn * turn[k];
   }
 }
 
 // The energy 1/2 turn . S turn changes by 1/2 turn . (dS turn + 2 S dturn).
 static void fold_energy(const NoliBlock* block, int64_t f, const double* X, const double* x,
-                        NoliEnergySlopes* slopes) {
+                        NoliEnergyDerivatives* to) {
   double turn[FOLD_HINGES], by_rest[FOLD_HINGES][FOLD_SIZE];
   NoliVec3 by_moduli[FOLD_HINGES];
   noli_folds_turns(&noli_shells_of(block)->folds, f, x, turn);
   moments_by_rest(block, f, X, turn, 2.0, by_rest);
   moments_by_moduli(block, f, X, turn, by_moduli);
   for (int i = 0; i < FOLD_HINGES; i++) {
-    slopes->by_mu[0] += 0.5 * turn[i] * by_moduli[i].x;
-    slopes->by_lambda[0] += 0.5 * turn[i] * by_moduli[i].y;
+    to->by_mu[0] += 0.5 * turn[i] * by_moduli[i].x;
+    to->by_lambda[0] += 0.5 * turn[i] * by_moduli[i].y;
     for (int k = 0; k < FOLD_SIZE; k++) {
-      slopes->by_rest[k] += 0.5 * turn[i] * by_rest[i][k];
+      to->by_rest[k] += 0.5 * turn[i] * by_rest[i][k];
     }
   }
 }
 
-void noli_shells_energy_slopes(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
-                               const double* X, const double* x, NoliEnergySlopes* slopes) {
+static void shells_energy(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
+                          const double* X, const double* x, NoliEnergyDerivatives* to) {
   if (part == NOLI_PART_ELEMENTS) {
-    membrane_energy(block, stencil, X, x, slopes);
+    membrane_energy(block, stencil, X, x, to);
     return;
   }
   if (is_fold(block, stencil)) {
-    fold_energy(block, stencil, X, x, slopes);
+    fold_energy(block, stencil, X, x, to);
     return;
   }
   double stiffness;
   NoliHinges hinge = hinge_of(block, stencil, &stiffness);
   const NoliBending bending = {.hinges = &hinge, .scale = 1.0};
-  noli_bending_energy_by_rest(&bending, 0, X, x, slopes->by_rest);
-  add_woven(block, &hinge, X, 1, &slopes->value, slopes->by_rest);
-  hinge_by_moduli(block, &hinge, X, 1, &slopes->value, slopes->by_mu, slopes->by_lambda);
+  noli_bending_energy_by_rest(&bending, 0, X, x, to->by_rest);
+  add_woven(block, &hinge, X, 1, &to->value, to->by_rest);
+  hinge_by_moduli(block, &hinge, X, 1, &to->value, to->by_mu, to->by_lambda);
 }
+
+const NoliBlockDerivatives noli_shells_derivatives = {.by_moduli = by_moduli,
+                                                      .energy = shells_energy,
+                                                      .add_axis = add_axis,
+                                                      .tangent_product = tangent_product,
+                                                      .product_by_turn = product_by_turn,
+                                                      .bending_by_rest = bending_by_rest,
+                                                      .bending_damping = shells_bending_damping};

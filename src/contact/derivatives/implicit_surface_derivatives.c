@@ -1,4 +1,4 @@
-#include "contact/implicit_surface/implicit_surface_slopes.h"
+#include "contact/derivatives/implicit_surface_derivatives.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
-#include "fem/history_slopes.h"
+#include "fem/derivatives/history_derivatives.h"
 
-#include "fem/element_slopes.h"
+#include "fem/derivatives/element_derivatives.h"
 #include "fem/elements.h"
 #include "material/history_slopes.h"
 #include "math/vec3.h"
@@ -34,7 +34,7 @@ NoliMaterialPoint noli_block_material(const NoliBlock* block, int32_t element, i
 static void set_point(const NoliBlock* block, int32_t element, int32_t q, Point* point) {
   point->material = noli_block_material(block, element, q, &point->place);
   point->node = block->node + block->n_local * (int64_t)element;
-  block->type->shape_gradients(block, element, q, point->gradient);
+  noli_derivatives_of(block)->shape_gradients(block, element, q, point->gradient);
 }
 
 static bool has_history(const NoliBlock* block, int32_t element) {
@@ -122,7 +122,8 @@ static NoliStatus slopes_by_frame(NoliMixedList* list, const NoliBlock* block, d
          sizeof *stencils.node * (size_t)stencils.size * (size_t)stencils.n);
   for (int64_t s = 0; s < stencils.n; s++) {
     int64_t* place = blocks->input + 12 * s;
-    block->type->bending_by_frame(block, s, x, scale, place, noli_mixed_block(blocks, s));
+    noli_derivatives_of(block)->bending_by_frame(block, s, x, scale, place,
+                                                 noli_mixed_block(blocks, s));
     for (int k = 0; k < 12; k++) {
       place[k] += first;
     }
@@ -334,7 +335,8 @@ void noli_block_push_relaxation(const NoliBlock* block, const NoliBlockRelaxatio
                                 const NoliBlockHistoryInputs* change, double* d_after) {
   if (noli_block_has_frames(block)) {
     if (at->ends) {
-      block->type->push_frame(block, at->before, at->x, change->x, change->before, d_after);
+      noli_derivatives_of(block)->frame_tangent(block, at->before, at->x, change->x, change->before,
+                                                d_after);
     } else {
       memcpy(d_after, change->before, sizeof *d_after * (size_t)block->n_history);
     }
@@ -348,7 +350,8 @@ void noli_block_pull_relaxation(const NoliBlock* block, const NoliBlockRelaxatio
                                 const double* by_after, const NoliBlockHistoryInputs* by) {
   if (noli_block_has_frames(block)) {
     if (at->ends) {
-      block->type->pull_frame(block, at->before, at->x, by_after, by->x, by->before);
+      noli_derivatives_of(block)->frame_adjoint(block, at->before, at->x, by_after, by->x,
+                                                by->before);
     }
     for (int64_t i = 0; i < block->n_history && !at->ends; i++) {
       by->before[i] += by_after[i];

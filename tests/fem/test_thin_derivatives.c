@@ -1,8 +1,8 @@
 // Derivatives of the forces of shells and rods by rest positions and moduli, of those of their
 // damping, and of their energies: against central differences of blocks that are made again, at
 // rest, at random places and far from rest.
-#include "fem/element_slopes.h"
-#include "fem/energy_slopes.h"
+#include "fem/derivatives/element_derivatives.h"
+#include "fem/derivatives/energy_derivatives.h"
 #include "math/larger.h"
 #include "support.h"
 
@@ -517,7 +517,7 @@ static double energy_at(NoliContext* context, const Case* c, const double* X0, c
 }
 
 static double stencil_change(const NoliBlockStencils* stencils, int64_t s, NoliBlockPart part,
-                             const NoliEnergySlopes* by, const Inputs* change) {
+                             const NoliEnergyDerivatives* by, const Inputs* change) {
   double sum = change->part[part] * by->value + change->part[NOLI_THIN_RADIUS] * by->by_radius;
   for (int k = 0; k < 3 * stencils->size; k++) {
     int32_t node = stencils->node[stencils->size * s + k / 3];
@@ -542,8 +542,8 @@ static double energy_change(NoliContext* context, const Case* c, const Inputs* a
   for (int part = 0; part < NOLI_BLOCK_PARTS; part++) {
     NoliBlockStencils stencils = noli_block_stencils(&block, (NoliBlockPart)part);
     for (int64_t s = 0; s < stencils.n; s++) {
-      NoliEnergySlopes by;
-      noli_block_energy_slopes(&block, (NoliBlockPart)part, s, at->X, at->y, &by);
+      NoliEnergyDerivatives by;
+      noli_block_energy_derivatives(&block, (NoliBlockPart)part, s, at->X, at->y, &by);
       sum += stencil_change(&stencils, s, (NoliBlockPart)part, &by, change);
     }
   }

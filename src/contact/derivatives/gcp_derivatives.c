@@ -1,4 +1,4 @@
-#include "contact/gcp/gcp_slopes.h"
+#include "contact/derivatives/gcp_derivatives.h"
 
 #include "contact/gcp/gcp_curves.h"
 

@@ -1,4 +1,4 @@
-#include "contact/barrier_slopes.h"
+#include "contact/derivatives/barrier_derivatives.h"
 
 #include "contact/barrier.h"
 #include "contact/mollifier.h"

@@ -2,7 +2,7 @@
 // rods (fem/thin/twist.h), and of its forces by them and by the numbers of materials.
 #pragma once
 
-#include "fem/block.h"
+#include "fem/derivatives/block_derivatives.h"
 #include "linalg/input.h"
 
 // Inputs by element that numbers of a material are: n of them, from `first` on.
@@ -67,5 +67,5 @@ int64_t noli_block_count_switches(const NoliBlock* block, const double* x);
 // Whether the histories of a block are frames, which a stage sees as they were at the start of the
 // step, and bodies that start apart from their rest shape begin with transported ones.
 static inline bool noli_block_has_frames(const NoliBlock* block) {
-  return block->type->push_frame != NULL;
+  return block->type->start_history != NULL;
 }

@@ -5,7 +5,7 @@ const NoliFrictionLaw* noli_contact_pairs_law(const NoliContactPairs* pairs, int
     return NULL;
   }
   const NoliFrictionLaw* law = &pairs->law[noli_pair_table_get(&pairs->number, a, b)];
-  return noli_friction_law_rubs(law) ? law : NULL;
+  return noli_friction_law_acts(law) ? law : NULL;
 }
 
 bool noli_contact_pairs_rub(const NoliContactPairs* pairs) {
@@ -13,9 +13,9 @@ bool noli_contact_pairs_rub(const NoliContactPairs* pairs) {
   int64_t n_listed = noli_pair_table_listed(number);
   // the default law counts only if some pair is not listed
   bool rub = pairs->law != NULL && n_listed < (int64_t)number->n * number->n &&
-             noli_friction_law_rubs(&pairs->law[number->most]);
+             noli_friction_law_acts(&pairs->law[number->most]);
   for (int64_t i = 0; i < n_listed && !rub; i++) {
-    rub = noli_friction_law_rubs(&pairs->law[number->number[i]]);
+    rub = noli_friction_law_acts(&pairs->law[number->number[i]]);
   }
   return rub;
 }

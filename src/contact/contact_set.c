@@ -672,7 +672,7 @@ typedef struct Totals {
 } Totals;
 
 // Adds what is on other ranks to the totals of a divided set.
-static NoliStatus unite_totals(NoliContactSet* set, NoliContext* context) {
+static NoliStatus gather_totals(NoliContactSet* set, NoliContext* context) {
   NoliStatus status = NOLI_OK;
   Totals *all = NULL,
          own = {set->n_all, set->n_primitive_pairs, set->min_gap_sqr, set->min_ranged_sqr};
@@ -762,7 +762,7 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
   set->n_primitive_pairs = n_raw + set->plane.count;
   set->n_all = set->contact.count + set->plane.count;
   if (set->divided) {
-    NOLI_TRY(unite_totals(set, context));
+    NOLI_TRY(gather_totals(set, context));
   }
   NOLI_VALIDATE(context, noli_contact_set_defect(set, surface->n_vert));
 done:

@@ -208,7 +208,7 @@ static void set_normal(NoliContactInfo* info) {
   noli_store3(info->normal, noli_scale3(length > 0.0 ? 1.0 / length : 0.0, normal));
 }
 
-void noli_pair_forces_unite(NoliPairForces* forces) {
+void noli_pair_forces_share(NoliPairForces* forces) {
   NoliContactInfo* list = forces->contact.data;
   int64_t n = 0;
   if (forces->contact.count == 0) {

@@ -47,9 +47,9 @@ NOLI_WARN_UNUSED NoliStatus noli_pair_forces_add_friction(NoliPairForces* forces
                                                           const NoliContactPlace* place,
                                                           NoliVec3 force);
 
-// Gives all ranks what each has added; both lists are united.
+// Gives all ranks what each has added; both lists are then the same.
 NOLI_WARN_UNUSED NoliStatus noli_pair_forces_gather(NoliPairForces* forces, NoliContext* context);
 
 // Sorts the contacts by entities and vertices, and merges normal and friction forces of the same
 // vertices: lagged friction has separate contacts.
-void noli_pair_forces_unite(NoliPairForces* forces);
+void noli_pair_forces_share(NoliPairForces* forces);

@@ -78,8 +78,8 @@ static Parabola parabola_velocity(const NoliTapePart* part) {
 // From derivatives by a vector whose prescribed components follow the parabola of a stage, the
 // targets of which are set: those by these components become derivatives by what they follow from,
 // and 0. Forward: sets these components.
-static void pull_parabola(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
-                          Parabola of, double* vector) {
+static void parabola_adjoint(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
+                             Parabola of, double* vector) {
   double* held = self->target;
   const NoliMotionStart start = start_of(self, index);
   if (part->rule->order != 2) {
@@ -90,15 +90,15 @@ static void pull_parabola(NoliChains* self, int32_t index, const NoliTapePart* p
     held[j] = prescribed ? vector[j] : 0.0;
     vector[j] = prescribed ? 0.0 : vector[j];
   }
-  noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_END, of.end, held,
-                         &self->inputs[index], &start);
-  noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, of.middle, held,
-                         &self->inputs[index], &start);
+  noli_motion_links_adjoint(&self->targets, self->sim, part, NOLI_TARGET_END, of.end, held,
+                            &self->inputs[index], &start);
+  noli_motion_links_adjoint(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, of.middle, held,
+                            &self->inputs[index], &start);
   chains_add(self, of.start, held, start.x);
 }
 
-static void push_parabola(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
-                          Parabola of, double* vector) {
+static void parabola_tangent(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
+                             Parabola of, double* vector) {
   const NoliTapeStage* stage = &part->stage[s];
   const NoliMotionStart start = start_of(self, index);
   if (part->rule->order != 2) {
@@ -107,10 +107,10 @@ static void push_parabola(NoliChains* self, int32_t index, const NoliTapePart* p
   for (int64_t j = 0; j < size_of(self); j++) {
     vector[j] = noli_tape_prescribes(stage, j) ? of.start * start.x[j] : vector[j];
   }
-  noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, of.end, &start,
-                         &self->inputs[index], vector);
-  noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, stage, of.middle,
-                         &start, &self->inputs[index], vector);
+  noli_motion_links_tangent(&self->targets, self->sim, part, NOLI_TARGET_END, stage, of.end, &start,
+                            &self->inputs[index], vector);
+  noli_motion_links_tangent(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, stage, of.middle,
+                            &start, &self->inputs[index], vector);
 }
 
 static bool has_ties(const NoliChains* self) {
@@ -160,8 +160,8 @@ static NoliInputs with_own(const NoliChains* self, int32_t chain) {
 }
 
 // The solves of a stage in reverse: from derivatives by its end to those by x_tilde and x_hat.
-static NoliStatus pull_solves(NoliChains* self, int32_t chain, const NoliTapePart* part, int32_t s,
-                              double* b) {
+static NoliStatus solves_adjoint(NoliChains* self, int32_t chain, const NoliTapePart* part,
+                                 int32_t s, double* b) {
   NoliStatus status = NOLI_OK;
   const NoliTapeStage* stage = &part->stage[s];
   NoliInputs to = with_own(self, chain);
@@ -173,12 +173,13 @@ static NoliStatus pull_solves(NoliChains* self, int32_t chain, const NoliTapePar
     clear(self, self->own.value[NOLI_INPUT_LAGGED]);
     clear(self, self->target);
     NOLI_TRY(noli_sensitivity_set(self->sensitivity, part, s, k));
-    NOLI_TRY(noli_sensitivity_pull(self->sensitivity, b, &to, self->target, &self->error[chain]));
+    NOLI_TRY(
+        noli_sensitivity_adjoint(self->sensitivity, b, &to, self->target, &self->error[chain]));
     noli_chains_act_on_nodes(self, chain, noli_tape_lagged(part, s, k),
                              self->own.value[NOLI_INPUT_LAGGED]);
     copy(self, self->own.value[NOLI_INPUT_LAGGED], b);
-    noli_motion_links_pull(&self->targets, self->sim, part, NOLI_TARGET_END, 1.0, self->target,
-                           &self->inputs[chain], &start);
+    noli_motion_links_adjoint(&self->targets, self->sim, part, NOLI_TARGET_END, 1.0, self->target,
+                              &self->inputs[chain], &start);
   }
   noli_chains_act_on_nodes(self, chain, stage->time.x_tilde, self->own.value[NOLI_INPUT_PREDICTED]);
   noli_chains_act_on_nodes(self, chain, stage->time.x_hat, self->own.value[NOLI_INPUT_REFERENCE]);
@@ -187,8 +188,8 @@ done:
 }
 
 // The solves of a stage forward; `x` holds the change of its start, then that of its end.
-static NoliStatus push_solves(NoliChains* self, int32_t chain, const NoliTapePart* part, int32_t s,
-                              double* x) {
+static NoliStatus solves_tangent(NoliChains* self, int32_t chain, const NoliTapePart* part,
+                                 int32_t s, double* x) {
   NoliStatus status = NOLI_OK;
   const NoliTapeStage* stage = &part->stage[s];
   NoliInputs change = with_own(self, chain);
@@ -199,9 +200,9 @@ static NoliStatus push_solves(NoliChains* self, int32_t chain, const NoliTapePar
     for (int64_t j = 0; j < size_of(self); j++) {
       x[j] = noli_tape_prescribes(stage, j) ? 0.0 : self->chain[chain].x[j];
     }
-    noli_motion_links_push(&self->targets, self->sim, part, NOLI_TARGET_END, stage, 1.0, &start,
-                           &self->inputs[chain], x);
-    NOLI_TRY(noli_sensitivity_push(self->sensitivity, &change, x));
+    noli_motion_links_tangent(&self->targets, self->sim, part, NOLI_TARGET_END, stage, 1.0, &start,
+                              &self->inputs[chain], x);
+    NOLI_TRY(noli_sensitivity_tangent(self->sensitivity, &change, x));
     noli_chains_follow(self, chain, stage->solve.data[k], x);
   }
 done:
@@ -246,23 +247,23 @@ static NoliStatus divide_by_mass(const NoliChains* self, const NoliTapePart* par
 
 // M z by masses: from derivatives b by it, times a factor, to those by inputs; forward adds its
 // change.
-static NoliStatus pull_masses(NoliChains* self, int32_t index, const double* z, double factor,
-                              const double* b) {
+static NoliStatus masses_adjoint(NoliChains* self, int32_t index, const double* z, double factor,
+                                 const double* b) {
   NoliInputs* inputs = &self->inputs[index];
   double* mass = inputs->value[NOLI_INPUT_MASS];
   for (int64_t j = 0; mass != NULL && j < size_of(self); j++) {
     mass[j / 3] += factor * b[j] * z[j];
   }
-  return noli_sensitivity_pull_masses(self->sensitivity, z, factor, b, inputs);
+  return noli_sensitivity_masses_adjoint(self->sensitivity, z, factor, b, inputs);
 }
 
-static NoliStatus push_masses(NoliChains* self, int32_t index, const double* z, double* force) {
+static NoliStatus masses_tangent(NoliChains* self, int32_t index, const double* z, double* force) {
   const NoliInputs* inputs = &self->inputs[index];
   const double* mass = inputs->value[NOLI_INPUT_MASS];
   for (int64_t j = 0; mass != NULL && j < size_of(self); j++) {
     force[j] += mass[j / 3] * z[j];
   }
-  return noli_sensitivity_push_masses(self->sensitivity, z, inputs, force);
+  return noli_sensitivity_masses_tangent(self->sensitivity, z, inputs, force);
 }
 
 // The force that the end of a part implies, without that of damping: f = M (x - x_tilde) / h_e^2 +
@@ -288,8 +289,8 @@ static NoliStatus set_end(NoliChains* self, const NoliTapePart* part) {
 
 // To derivatives by x; those by x_tilde become chain->force, and those by x_hat of damping `hat`,
 // all of nodes.
-static NoliStatus pull_end_force(NoliChains* self, int32_t index, const NoliTapePart* part,
-                                 double* x, double* hat) {
+static NoliStatus end_force_adjoint(NoliChains* self, int32_t index, const NoliTapePart* part,
+                                    double* x, double* hat) {
   NoliStatus status = NOLI_OK;
   NoliChain* chain = &self->chain[index];
   const NoliTapeStage* stage = &part->stage[part->n_stages - 1];
@@ -302,7 +303,7 @@ static NoliStatus pull_end_force(NoliChains* self, int32_t index, const NoliTape
   for (int64_t j = 0; j < size_of(self); j++) {
     b[j] = noli_tape_prescribes(stage, j) ? 0.0 : chain->force[j];
   }
-  NOLI_TRY(pull_masses(self, index, end_acceleration(self, part), 1.0, b));
+  NOLI_TRY(masses_adjoint(self, index, end_acceleration(self, part), 1.0, b));
   multiply_mass(self, b, chain->force);
   for (int64_t j = 0; j < size_of(self); j++) {
     chain->force[j] /= -h_e_sqr;
@@ -312,7 +313,7 @@ static NoliStatus pull_end_force(NoliChains* self, int32_t index, const NoliTape
     NoliInputs to = with_own(self, index);
     NOLI_TRY(set_end(self, part));
     clear(self, self->moved);
-    NOLI_TRY(noli_sensitivity_pull_damping(self->sensitivity, b, &to, self->moved));
+    NOLI_TRY(noli_sensitivity_damping_adjoint(self->sensitivity, b, &to, self->moved));
     chains_add(self, 1.0, self->moved, x);
     chains_add(self, -1.0, self->moved, hat);
   }
@@ -323,8 +324,8 @@ done:
   return status;
 }
 
-static NoliStatus push_end_force(NoliChains* self, int32_t index, const NoliTapePart* part,
-                                 const double* x, const double* tilde, const double* hat) {
+static NoliStatus end_force_tangent(NoliChains* self, int32_t index, const NoliTapePart* part,
+                                    const double* x, const double* tilde, const double* hat) {
   NoliStatus status = NOLI_OK;
   NoliChain* chain = &self->chain[index];
   const NoliTapeStage* stage = &part->stage[part->n_stages - 1];
@@ -338,13 +339,13 @@ static NoliStatus push_end_force(NoliChains* self, int32_t index, const NoliTape
   for (int64_t j = 0; j < size_of(self); j++) {
     chain->force[j] /= h_e_sqr;
   }
-  NOLI_TRY(push_masses(self, index, end_acceleration(self, part), chain->force));
+  NOLI_TRY(masses_tangent(self, index, end_acceleration(self, part), chain->force));
   if (noli_problem_is_damped(&self->sim->model->problem)) {
     NoliInputs inputs = with_own(self, index);
     copy(self, x, change);
     chains_add(self, -1.0, hat, change);
     NOLI_TRY(set_end(self, part));
-    NOLI_TRY(noli_sensitivity_push_damping(self->sensitivity, &inputs, change, chain->force));
+    NOLI_TRY(noli_sensitivity_damping_tangent(self->sensitivity, &inputs, change, chain->force));
   }
   for (int64_t j = 0; j < size_of(self); j++) {
     chain->force[j] = noli_tape_prescribes(stage, j) ? 0.0 : chain->force[j];
@@ -381,8 +382,8 @@ done:
 }
 
 // From derivatives Z by f, with zeros at prescribed components, to those by weights.
-static NoliStatus pull_shares(NoliChains* self, int32_t index, const NoliTapePart* part,
-                              const double* A, const double* Z) {
+static NoliStatus shares_adjoint(NoliChains* self, int32_t index, const NoliTapePart* part,
+                                 const double* A, const double* Z) {
   NoliStatus status = NOLI_OK;
   double *by = self->inputs[index].value[NOLI_INPUT_TIE], *minus = self->target;
   if (by == NULL) {
@@ -398,8 +399,8 @@ done:
   return status;
 }
 
-static NoliStatus push_shares(NoliChains* self, int32_t index, const NoliTapePart* part,
-                              const double* A, double* force) {
+static NoliStatus shares_tangent(NoliChains* self, int32_t index, const NoliTapePart* part,
+                                 const double* A, double* force) {
   NoliStatus status = NOLI_OK;
   const double* change = self->inputs[index].value[NOLI_INPUT_TIE];
   if (change == NULL) {
@@ -418,7 +419,7 @@ done:
 // The acceleration at the start of a part, M^-1 (f - C v), with the force f of the part before, or
 // of the state. From derivatives by it, `self->force`, to those by the force before and by the
 // state.
-static NoliStatus pull_start_force(NoliChains* self, int32_t index, const NoliTapePart* part) {
+static NoliStatus start_force_adjoint(NoliChains* self, int32_t index, const NoliTapePart* part) {
   NoliStatus status = NOLI_OK;
   NoliChain* chain = &self->chain[index];
   bool is_damped = part->past_known && noli_problem_is_damped(&self->sim->model->problem);
@@ -431,18 +432,19 @@ static NoliStatus pull_start_force(NoliChains* self, int32_t index, const NoliTa
   }
   const double* A = start_acceleration(self, part);
   NOLI_TRY(divide_by_mass(self, part, self->force, chain->force));
-  NOLI_TRY(pull_masses(self, index, A, -1.0, chain->force));
-  NOLI_TRY(pull_shares(self, index, part, A, chain->force));
+  NOLI_TRY(masses_adjoint(self, index, A, -1.0, chain->force));
+  NOLI_TRY(shares_adjoint(self, index, part, A, chain->force));
   NoliInputs to = with_own(self, index);
   double *v = self->start_v, *moved = self->moved;
   if (!part->past_known) {
-    NOLI_TRY(noli_sensitivity_pull_force(self->sensitivity, part, chain->force, &to, chain->x, v));
+    NOLI_TRY(
+        noli_sensitivity_force_adjoint(self->sensitivity, part, chain->force, &to, chain->x, v));
     clear(self, chain->force);
   } else if (is_damped) {
     clear(self, moved);
     clear(self, self->target);
     chains_add(self, -1.0, chain->force, self->target);
-    NOLI_TRY(noli_sensitivity_pull_damping(self->sensitivity, self->target, &to, moved));
+    NOLI_TRY(noli_sensitivity_damping_adjoint(self->sensitivity, self->target, &to, moved));
     chains_add(self, part->stage[0].time.h_v, moved, v);
   }
   noli_chains_act_on_nodes(self, index, part->velocity, v);
@@ -453,7 +455,7 @@ done:
   return status;
 }
 
-static NoliStatus push_start_force(NoliChains* self, int32_t index, const NoliTapePart* part) {
+static NoliStatus start_force_tangent(NoliChains* self, int32_t index, const NoliTapePart* part) {
   NoliStatus status = NOLI_OK;
   NoliChain* chain = &self->chain[index];
   double *v = self->start_v, *change = self->moved;
@@ -468,20 +470,20 @@ static NoliStatus push_start_force(NoliChains* self, int32_t index, const NoliTa
   }
   if (!part->past_known) {
     NOLI_TRY(
-        noli_sensitivity_push_force(self->sensitivity, part, &inputs, chain->x, v, self->force));
+        noli_sensitivity_force_tangent(self->sensitivity, part, &inputs, chain->x, v, self->force));
   } else if (noli_problem_is_damped(&self->sim->model->problem)) {
     NOLI_TRY(noli_sensitivity_set_start(self->sensitivity, part));
     clear(self, self->target);
     clear(self, change);
     chains_add(self, part->stage[0].time.h_v, v, self->target);
-    NOLI_TRY(noli_sensitivity_push_damping(self->sensitivity, &inputs, self->target, change));
+    NOLI_TRY(noli_sensitivity_damping_tangent(self->sensitivity, &inputs, self->target, change));
     chains_add(self, -1.0, change, self->force);
   }
   const double* A = start_acceleration(self, part);
   clear(self, change);
-  NOLI_TRY(push_masses(self, index, A, change));
+  NOLI_TRY(masses_tangent(self, index, A, change));
   chains_add(self, -1.0, change, self->force);
-  NOLI_TRY(push_shares(self, index, part, A, self->force));
+  NOLI_TRY(shares_tangent(self, index, part, A, self->force));
   copy(self, self->force, change);
   NOLI_TRY(divide_by_mass(self, part, change, self->force));
 done:
@@ -489,14 +491,14 @@ done:
 }
 
 // Adjoint and tangent of the contribution of a slope of the integrator to y_hat: h v and h a.
-static void pull_slope(const NoliChains* self, const NoliTapePart* part, double slope,
-                       const double* hat) {
+static void slope_adjoint(const NoliChains* self, const NoliTapePart* part, double slope,
+                          const double* hat) {
   chains_add(self, slope * part->h, hat, self->start_v);
   chains_add(self, slope * part->h, self->hat_v, self->force);
 }
 
-static void push_slope(const NoliChains* self, const NoliTapePart* part, double slope,
-                       double* hat) {
+static void slope_tangent(const NoliChains* self, const NoliTapePart* part, double slope,
+                          double* hat) {
   chains_add(self, slope * part->h, self->start_v, hat);
   chains_add(self, slope * part->h, self->force, self->hat_v);
 }
@@ -519,7 +521,8 @@ static NoliHistoryDerivatives histories_of(const NoliChains* self, int32_t index
 // From derivatives by the histories before or after a part to those by positions `x`, and by the
 // histories that they follow from. Where the part ends, those by the histories that its last stage
 // sees are set; where it begins, those by the histories before it grow.
-static void pull_end_history(NoliChains* self, int32_t index, const NoliTapePart* part, double* x) {
+static void end_history_adjoint(NoliChains* self, int32_t index, const NoliTapePart* part,
+                                double* x) {
   NoliHistoryDerivatives by = histories_of(self, index, self->moved);
   size_t bytes = (size_t)history_size(self) * sizeof(double);
   if (bytes == 0) {
@@ -527,21 +530,21 @@ static void pull_end_history(NoliChains* self, int32_t index, const NoliTapePart
   }
   clear(self, self->moved);
   memset(by.seen, 0, bytes);
-  noli_history_links_pull_end(self->sim, part, &by);
+  noli_history_links_end_adjoint(self->sim, part, &by);
   memset(by.state, 0, bytes);
   const NoliTapeStage* last = &part->stage[part->n_stages - 1];
   noli_chains_act_on_nodes(self, index, last->solve.data[last->solve.count - 1], self->moved);
   chains_add(self, 1.0, self->moved, x);
 }
 
-static void pull_begin_history(NoliChains* self, int32_t index, const NoliTapePart* part,
-                               int32_t s) {
+static void begin_history_adjoint(NoliChains* self, int32_t index, const NoliTapePart* part,
+                                  int32_t s) {
   NoliHistoryDerivatives by = histories_of(self, index, self->moved);
   if (history_size(self) == 0) {
     return;
   }
   clear(self, self->moved);
-  noli_history_links_pull_begin(self->sim, part, s, &by);
+  noli_history_links_begin_adjoint(self->sim, part, s, &by);
   memset(by.seen, 0, (size_t)history_size(self) * sizeof(double));
   noli_chains_act_on_nodes(self, index, part->start.x, self->moved);
   chains_add(self, 1.0, self->moved, self->chain[index].x);
@@ -560,8 +563,8 @@ static double ahead(const NoliTapeStage* stage) {
 }
 
 // The derivatives by y_hat, `hat` and hat_v, to those by what it is made of.
-static void pull_hat(NoliChains* self, NoliChain* chain, const NoliTapePart* part, int32_t s,
-                     const double* hat) {
+static void hat_adjoint(NoliChains* self, NoliChain* chain, const NoliTapePart* part, int32_t s,
+                        const double* hat) {
   const NoliStageRule* rule = &part->rule->stage[s];
   chains_add(self, weight_of_start(rule), hat, chain->x);
   chains_add(self, weight_of_start(rule), self->hat_v, self->start_v);
@@ -571,11 +574,11 @@ static void pull_hat(NoliChains* self, NoliChain* chain, const NoliTapePart* par
     chains_add(self, rule->first, hat, self->end_x[0]);
     chains_add(self, rule->first, self->hat_v, self->end_v[0]);
   }
-  pull_slope(self, part, rule->slope, hat);
+  slope_adjoint(self, part, rule->slope, hat);
 }
 
-static void push_hat(NoliChains* self, const NoliChain* chain, const NoliTapePart* part, int32_t s,
-                     double* hat) {
+static void hat_tangent(NoliChains* self, const NoliChain* chain, const NoliTapePart* part,
+                        int32_t s, double* hat) {
   const NoliStageRule* rule = &part->rule->stage[s];
   clear(self, hat);
   clear(self, self->hat_v);
@@ -587,11 +590,12 @@ static void push_hat(NoliChains* self, const NoliChain* chain, const NoliTapePar
     chains_add(self, rule->first, self->end_x[0], hat);
     chains_add(self, rule->first, self->end_v[0], self->hat_v);
   }
-  push_slope(self, part, rule->slope, hat);
+  slope_tangent(self, part, rule->slope, hat);
 }
 
 // From derivatives by the end of a stage to those by its start and by the start of the part.
-static NoliStatus pull_stage(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s) {
+static NoliStatus stage_adjoint(NoliChains* self, int32_t index, const NoliTapePart* part,
+                                int32_t s) {
   NoliStatus status = NOLI_OK;
   NoliChain* chain = &self->chain[index];
   const NoliTapeStage* stage = &part->stage[s];
@@ -601,30 +605,31 @@ static NoliStatus pull_stage(NoliChains* self, int32_t index, const NoliTapePart
 
   // v, then the solves
   chains_add(self, by_velocity(stage), self->end_v[s], self->end_x[s]);
-  NOLI_TRY(pull_solves(self, index, part, s, self->end_x[s]));
-  pull_begin_history(self, index, part, s);
+  NOLI_TRY(solves_adjoint(self, index, part, s, self->end_x[s]));
+  begin_history_adjoint(self, index, part, s);
   chains_add(self, -by_velocity(stage), self->end_v[s], hat);
   chains_add(self, last ? 1.0 : 0.0, self->rubbed, hat);
-  pull_parabola(self, index, part, s, parabola_hat(part, s), hat);
+  parabola_adjoint(self, index, part, s, parabola_hat(part, s), hat);
 
   // x_tilde
   chains_add(self, last ? 1.0 : 0.0, chain->force, tilde);
   if (has_ties(self)) {
-    pull_parabola(self, index, part, s, parabola_tilde(part, s), tilde);
+    parabola_adjoint(self, index, part, s, parabola_tilde(part, s), tilde);
   }
   chains_add(self, 1.0, tilde, hat);
   clear(self, self->hat_v);
   chains_add(self, ahead(stage), tilde, self->hat_v);
 
   // y_hat
-  pull_hat(self, chain, part, s, hat);
+  hat_adjoint(self, chain, part, s, hat);
   chains_add(self, 1.0, lagged, s > 0 ? self->end_x[s - 1] : chain->x);
 done:
   return status;
 }
 
 // From the change of the start of a stage and of the part to that of its end.
-static NoliStatus push_stage(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s) {
+static NoliStatus stage_tangent(NoliChains* self, int32_t index, const NoliTapePart* part,
+                                int32_t s) {
   NoliStatus status = NOLI_OK;
   NoliChain* chain = &self->chain[index];
   const NoliTapeStage* stage = &part->stage[s];
@@ -632,24 +637,24 @@ static NoliStatus push_stage(NoliChains* self, int32_t index, const NoliTapePart
          *tilde = self->own.value[NOLI_INPUT_PREDICTED];
 
   // y_hat, x_tilde
-  push_hat(self, chain, part, s, hat);
+  hat_tangent(self, chain, part, s, hat);
   copy(self, hat, tilde);
   chains_add(self, ahead(stage), self->hat_v, tilde);
   if (s > 0) {
     NOLI_TRY(noli_motion_links_set(&self->targets, self->sim, part, stage));
   }
-  push_parabola(self, index, part, s, parabola_hat(part, s), hat);
+  parabola_tangent(self, index, part, s, parabola_hat(part, s), hat);
   noli_chains_follow(self, index, stage->time.x_hat, hat);
   if (has_ties(self)) {
-    push_parabola(self, index, part, s, parabola_tilde(part, s), tilde);
+    parabola_tangent(self, index, part, s, parabola_tilde(part, s), tilde);
   }
   noli_chains_follow(self, index, stage->time.x_tilde, tilde);
 
   // x, v
   NoliHistoryDerivatives changes = histories_of(self, index, chain->x);
-  noli_history_links_push_begin(self->sim, part, s, &changes);
+  noli_history_links_begin_tangent(self->sim, part, s, &changes);
   copy(self, s > 0 ? self->end_x[s - 1] : chain->x, self->end_x[s]);
-  NOLI_TRY(push_solves(self, index, part, s, self->end_x[s]));
+  NOLI_TRY(solves_tangent(self, index, part, s, self->end_x[s]));
   clear(self, self->end_v[s]);
   chains_add(self, by_velocity(stage), self->end_x[s], self->end_v[s]);
   chains_add(self, -by_velocity(stage), hat, self->end_v[s]);
@@ -658,7 +663,7 @@ done:
 }
 
 // Where the stiffness of damping was taken and where pressures began, both before the solves.
-static void pull_begin(NoliChains* self, int32_t index, const NoliTapePart* part) {
+static void begin_adjoint(NoliChains* self, int32_t index, const NoliTapePart* part) {
   NoliChain* chain = &self->chain[index];
   double *damped = self->own.value[NOLI_INPUT_DAMPED], *begin = self->own.value[NOLI_INPUT_BEGIN];
   copy(self, part->start.x, self->moved);
@@ -671,7 +676,7 @@ static void pull_begin(NoliChains* self, int32_t index, const NoliTapePart* part
   chains_add(self, 1.0, begin, chain->x);
 }
 
-static void push_begin(NoliChains* self, int32_t index, const NoliTapePart* part) {
+static void begin_tangent(NoliChains* self, int32_t index, const NoliTapePart* part) {
   const NoliChain* chain = &self->chain[index];
   double *damped = self->own.value[NOLI_INPUT_DAMPED], *begin = self->own.value[NOLI_INPUT_BEGIN];
   copy(self, chain->x, damped);
@@ -699,43 +704,43 @@ static void take_end(NoliChains* self, NoliChain* chain, const NoliTapePart* par
          sizeof(double) * (size_t)noli_input_count(self->sim, NOLI_INPUT_BEGIN, 0));
 }
 
-NoliStatus noli_chains_pull(NoliChains* self, int32_t index, const NoliTapePart* part) {
+NoliStatus noli_chains_adjoint(NoliChains* self, int32_t index, const NoliTapePart* part) {
   NoliStatus status = NOLI_OK;
   NoliChain* chain = &self->chain[index];
   double* end = self->end_x[part->n_stages - 1];
   take_end(self, chain, part);
-  pull_end_history(self, index, part, end);
-  NOLI_TRY(pull_end_force(self, index, part, end, self->rubbed));
+  end_history_adjoint(self, index, part, end);
+  NOLI_TRY(end_force_adjoint(self, index, part, end, self->rubbed));
   clear(self, chain->x_before);
   clear(self, chain->v_before);
   for (int32_t s = part->n_stages - 1; s >= 0; s--) {
-    NOLI_TRY(pull_stage(self, index, part, s));
+    NOLI_TRY(stage_adjoint(self, index, part, s));
   }
-  NOLI_TRY(pull_start_force(self, index, part));
-  pull_parabola(self, index, part, 0, parabola_velocity(part), self->start_v);
+  NOLI_TRY(start_force_adjoint(self, index, part));
+  parabola_adjoint(self, index, part, 0, parabola_velocity(part), self->start_v);
   chains_add(self, 1.0, self->start_v, chain->v);
-  pull_begin(self, index, part);
+  begin_adjoint(self, index, part);
 done:
   return status;
 }
 
-NoliStatus noli_chains_push(NoliChains* self, int32_t index, const NoliTapePart* part) {
+NoliStatus noli_chains_tangent(NoliChains* self, int32_t index, const NoliTapePart* part) {
   NoliStatus status = NOLI_OK;
   NoliChain* chain = &self->chain[index];
   int32_t last = part->n_stages - 1;
-  push_begin(self, index, part);
+  begin_tangent(self, index, part);
   NOLI_TRY(noli_motion_links_set(&self->targets, self->sim, part, &part->stage[0]));
   copy(self, chain->v, self->start_v);
-  push_parabola(self, index, part, 0, parabola_velocity(part), self->start_v);
-  NOLI_TRY(push_start_force(self, index, part));
+  parabola_tangent(self, index, part, 0, parabola_velocity(part), self->start_v);
+  NOLI_TRY(start_force_tangent(self, index, part));
   for (int32_t s = 0; s <= last; s++) {
-    NOLI_TRY(push_stage(self, index, part, s));
+    NOLI_TRY(stage_tangent(self, index, part, s));
   }
-  NOLI_TRY(push_end_force(self, index, part, self->end_x[last],
-                          self->own.value[NOLI_INPUT_PREDICTED],
-                          self->own.value[NOLI_INPUT_REFERENCE]));
+  NOLI_TRY(end_force_tangent(self, index, part, self->end_x[last],
+                             self->own.value[NOLI_INPUT_PREDICTED],
+                             self->own.value[NOLI_INPUT_REFERENCE]));
   NoliHistoryDerivatives changes = histories_of(self, index, self->end_x[last]);
-  noli_history_links_push_end(self->sim, part, &changes);
+  noli_history_links_end_tangent(self->sim, part, &changes);
   copy(self, chain->x, chain->x_before);
   copy(self, chain->v, chain->v_before);
   copy(self, self->end_x[last], chain->x);

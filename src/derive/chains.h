@@ -50,9 +50,9 @@ void noli_chains_act_on_nodes(const NoliChains* self, int32_t index, const doubl
 void noli_chains_follow(const NoliChains* self, int32_t index, const double* x, double* u);
 
 // From derivatives by the state after a part to those by the state before it; those by inputs grow.
-NOLI_WARN_UNUSED NoliStatus noli_chains_pull(NoliChains* chains, int32_t index,
-                                             const NoliTapePart* part);
+NOLI_WARN_UNUSED NoliStatus noli_chains_adjoint(NoliChains* chains, int32_t index,
+                                                const NoliTapePart* part);
 
 // Forward: from the change of the state before a part to that of the state after it.
-NOLI_WARN_UNUSED NoliStatus noli_chains_push(NoliChains* chains, int32_t index,
-                                             const NoliTapePart* part);
+NOLI_WARN_UNUSED NoliStatus noli_chains_tangent(NoliChains* chains, int32_t index,
+                                                const NoliTapePart* part);

@@ -126,7 +126,7 @@ done:
 // Steps, with values of objectives or a tape.
 static NoliStatus run(Gradient* g, int64_t begin, int64_t end, bool with_values) {
   NoliStatus status = NOLI_OK;
-  noli_sensitivity_forget(g->chains.sensitivity);
+  noli_sensitivity_reset(g->chains.sensitivity);
   for (int64_t step = begin; step < end; step++) {
     NOLI_TRY(noli_sim_step(g->sim, NULL));
     if (with_values) {
@@ -242,7 +242,7 @@ static NoliStatus run_again(Gradient* g, int64_t segment) {
 
 // ---- reverse ------------------------------------------------------------------------------------
 
-static NoliStatus pull_objectives(Gradient* g, int64_t step) {
+static NoliStatus objectives_adjoint(Gradient* g, int64_t step) {
   NoliStatus status = NOLI_OK;
   for (int32_t i = 0; i < g->n_objectives; i++) {
     NOLI_TRY(find_slopes(g, i, step));
@@ -274,10 +274,10 @@ static NoliStatus reverse_tape(Gradient* g, int64_t end, const NoliState* state_
       use_state(g, after);
       NOLI_TRY(set_end(g, part));
       noli_sim_end_histories(g->sim);
-      NOLI_TRY(pull_objectives(g, step--));
+      NOLI_TRY(objectives_adjoint(g, step--));
     }
     for (int32_t i = 0; i < g->n_objectives; i++) {
-      NOLI_TRY(noli_chains_pull(&g->chains, i, part));
+      NOLI_TRY(noli_chains_adjoint(&g->chains, i, part));
     }
     g->report.at_yield += noli_history_links_switches(g->sim, part);
   }
@@ -296,10 +296,10 @@ static NoliStatus reverse(Gradient* g, NoliState* at_end) {
 
   // the start
   use_state(g, &g->kept[0].state);
-  NOLI_TRY(pull_objectives(g, 0));
+  NOLI_TRY(objectives_adjoint(g, 0));
   for (int32_t i = 0; i < g->n_objectives; i++) {
     NoliInputs* inputs = &g->chains.inputs[i];
-    NOLI_TRY(noli_history_links_pull_start(
+    NOLI_TRY(noli_history_links_start_adjoint(
         g->sim, &(NoliHistoryDerivatives){.x = g->chains.chain[i].x,
                                           .rest = inputs->value[NOLI_INPUT_REST],
                                           .state = g->chains.chain[i].history}));
@@ -310,7 +310,7 @@ static NoliStatus reverse(Gradient* g, NoliState* at_end) {
     if (inputs->value[NOLI_INPUT_VELOCITY] != NULL) {
       gradient_add(g, 1.0, g->chains.chain[i].v, inputs->value[NOLI_INPUT_VELOCITY]);
     }
-    noli_parameters_pull(g->parameters, inputs, g->gradient + i * g->n_parameters);
+    noli_parameters_adjoint(g->parameters, inputs, g->gradient + i * g->n_parameters);
   }
 done:
   return status;
@@ -319,7 +319,7 @@ done:
 // ---- forward ------------------------------------------------------------------------------------
 
 // gradient[i][j] += what changes of the state at this time contribute.
-static NoliStatus push_objectives(Gradient* g, int64_t step) {
+static NoliStatus objectives_tangent(Gradient* g, int64_t step) {
   NoliStatus status = NOLI_OK;
   for (int32_t i = 0; i < g->n_objectives; i++) {
     NOLI_TRY(find_slopes(g, i, step));
@@ -342,7 +342,7 @@ done:
 static NoliStatus forward(Gradient* g) {
   NoliStatus status = NOLI_OK;
   for (int64_t j = 0; j < g->n_parameters; j++) {
-    noli_parameters_push(g->parameters, j, &g->chains.inputs[j]);
+    noli_parameters_tangent(g->parameters, j, &g->chains.inputs[j]);
     if (g->chains.inputs[j].value[NOLI_INPUT_START] != NULL) {
       gradient_add(g, 1.0, g->chains.inputs[j].value[NOLI_INPUT_START], g->chains.chain[j].x);
     }
@@ -351,13 +351,13 @@ static NoliStatus forward(Gradient* g) {
     }
     noli_chains_follow(&g->chains, (int32_t)j, g->sim->state.x, g->chains.chain[j].x);
     noli_chains_follow(&g->chains, (int32_t)j, g->sim->state.v, g->chains.chain[j].v);
-    NOLI_TRY(noli_history_links_push_start(
+    NOLI_TRY(noli_history_links_start_tangent(
         g->sim, &(NoliHistoryDerivatives){.x = g->chains.chain[j].x,
                                           .rest = g->chains.inputs[j].value[NOLI_INPUT_REST],
                                           .state = g->chains.chain[j].history}));
   }
   NOLI_TRY(add_values(g, 0));
-  NOLI_TRY(push_objectives(g, 0));
+  NOLI_TRY(objectives_tangent(g, 0));
   for (int64_t step = 0; step < g->def->n_steps; step++) {
     noli_tape_clear(&g->tape);
     noli_tape_attach(&g->tape, g->sim);
@@ -365,13 +365,13 @@ static NoliStatus forward(Gradient* g) {
     noli_tape_detach(g->sim);
     for (int64_t p = 0; p < g->tape.part.count; p++) {
       for (int64_t j = 0; j < g->n_parameters; j++) {
-        NOLI_TRY(noli_chains_push(&g->chains, (int32_t)j, &g->tape.part.data[p]));
+        NOLI_TRY(noli_chains_tangent(&g->chains, (int32_t)j, &g->tape.part.data[p]));
       }
       g->report.at_yield += noli_history_links_switches(g->sim, &g->tape.part.data[p]);
     }
     g->sim->energy.end.stage = NULL; // the stage was used
     noli_sim_end_histories(g->sim);
-    NOLI_TRY(push_objectives(g, step + 1));
+    NOLI_TRY(objectives_tangent(g, step + 1));
   }
 done:
   noli_tape_detach(g->sim);

@@ -43,9 +43,9 @@ static void link_all(NoliSim* sim, const NoliTapePart* part, int32_t stage, bool
           d->number[k] != NULL ? d->number[k] + noli_number_inputs[k].n * element : NULL;
     }
     if (direction == PUSH) {
-      noli_block_push_relaxation(block, &at, &inputs, after + first);
+      noli_block_relaxation_tangent(block, &at, &inputs, after + first);
     } else {
-      noli_block_pull_relaxation(block, &at, after + first, &inputs);
+      noli_block_relaxation_adjoint(block, &at, after + first, &inputs);
     }
     first += block->n_history;
     element += block->n_element;
@@ -63,23 +63,23 @@ int64_t noli_history_links_switches(NoliSim* sim, const NoliTapePart* part) {
   return n;
 }
 
-void noli_history_links_push_begin(NoliSim* sim, const NoliTapePart* part, int32_t stage,
-                                   const NoliHistoryDerivatives* change) {
+void noli_history_links_begin_tangent(NoliSim* sim, const NoliTapePart* part, int32_t stage,
+                                      const NoliHistoryDerivatives* change) {
   link_all(sim, part, stage, false, PUSH, change);
 }
 
-void noli_history_links_pull_begin(NoliSim* sim, const NoliTapePart* part, int32_t stage,
-                                   const NoliHistoryDerivatives* by) {
+void noli_history_links_begin_adjoint(NoliSim* sim, const NoliTapePart* part, int32_t stage,
+                                      const NoliHistoryDerivatives* by) {
   link_all(sim, part, stage, false, PULL, by);
 }
 
-void noli_history_links_push_end(NoliSim* sim, const NoliTapePart* part,
-                                 const NoliHistoryDerivatives* change) {
+void noli_history_links_end_tangent(NoliSim* sim, const NoliTapePart* part,
+                                    const NoliHistoryDerivatives* change) {
   link_all(sim, part, part->n_stages - 1, true, PUSH, change);
 }
 
-void noli_history_links_pull_end(NoliSim* sim, const NoliTapePart* part,
-                                 const NoliHistoryDerivatives* by) {
+void noli_history_links_end_adjoint(NoliSim* sim, const NoliTapePart* part,
+                                    const NoliHistoryDerivatives* by) {
   link_all(sim, part, part->n_stages - 1, true, PULL, by);
 }
 
@@ -120,10 +120,10 @@ done:
   return status;
 }
 
-NoliStatus noli_history_links_push_start(NoliSim* sim, const NoliHistoryDerivatives* change) {
+NoliStatus noli_history_links_start_tangent(NoliSim* sim, const NoliHistoryDerivatives* change) {
   return link_start(sim, PUSH, change);
 }
 
-NoliStatus noli_history_links_pull_start(NoliSim* sim, const NoliHistoryDerivatives* by) {
+NoliStatus noli_history_links_start_adjoint(NoliSim* sim, const NoliHistoryDerivatives* by) {
   return link_start(sim, PULL, by);
 }

@@ -28,21 +28,21 @@ void noli_history_links_begin(NoliSim* sim, const NoliTapePart* part, double ela
 
 // At the start of the run: sets the change of `state` by changes of positions there, and of rest
 // positions. In reverse: adds to x and rest. Fail with NOLI_ERROR_MEMORY.
-NOLI_WARN_UNUSED NoliStatus noli_history_links_push_start(NoliSim* sim,
-                                                          const NoliHistoryDerivatives* change);
-NOLI_WARN_UNUSED NoliStatus noli_history_links_pull_start(NoliSim* sim,
-                                                          const NoliHistoryDerivatives* by);
+NOLI_WARN_UNUSED NoliStatus noli_history_links_start_tangent(NoliSim* sim,
+                                                             const NoliHistoryDerivatives* change);
+NOLI_WARN_UNUSED NoliStatus noli_history_links_start_adjoint(NoliSim* sim,
+                                                             const NoliHistoryDerivatives* by);
 
 // At the start of a part: sets the change of `seen`. In reverse: adds to x, rest and state. Both
 // let materials see the histories of the stage.
-void noli_history_links_push_begin(NoliSim* sim, const NoliTapePart* part, int32_t stage,
-                                   const NoliHistoryDerivatives* change);
-void noli_history_links_pull_begin(NoliSim* sim, const NoliTapePart* part, int32_t stage,
-                                   const NoliHistoryDerivatives* by);
+void noli_history_links_begin_tangent(NoliSim* sim, const NoliTapePart* part, int32_t stage,
+                                      const NoliHistoryDerivatives* change);
+void noli_history_links_begin_adjoint(NoliSim* sim, const NoliTapePart* part, int32_t stage,
+                                      const NoliHistoryDerivatives* by);
 
 // At its end: sets the change of `state`. In reverse: adds to x, rest and seen. Both let materials
 // see the histories of the last stage.
-void noli_history_links_push_end(NoliSim* sim, const NoliTapePart* part,
-                                 const NoliHistoryDerivatives* change);
-void noli_history_links_pull_end(NoliSim* sim, const NoliTapePart* part,
-                                 const NoliHistoryDerivatives* by);
+void noli_history_links_end_tangent(NoliSim* sim, const NoliTapePart* part,
+                                    const NoliHistoryDerivatives* change);
+void noli_history_links_end_adjoint(NoliSim* sim, const NoliTapePart* part,
+                                    const NoliHistoryDerivatives* by);

@@ -243,9 +243,9 @@ static int64_t radius_of(const NoliSim* sim, const Turned* turned) {
 
 // One section, from the derivative by its angle: adds to those by targets of vertices, and by all
 // else.
-static void pull_section(const NoliMotionLinks* targets, const NoliSim* sim,
-                         const NoliTapePart* part, const Turned* turned, double weight,
-                         const NoliInputs* to, const NoliMotionStart* start) {
+static void section_adjoint(const NoliMotionLinks* targets, const NoliSim* sim,
+                            const NoliTapePart* part, const Turned* turned, double weight,
+                            const NoliInputs* to, const NoliMotionStart* start) {
   const NoliSectionSlope* slope = &turned->slope;
   double d = targets->moved[3 * turned->angle], by = d * turned->block->angle_radius;
   double* history = start->history + turned->first_history + 6 * (int64_t)turned->segment;
@@ -267,9 +267,9 @@ static void pull_section(const NoliMotionLinks* targets, const NoliSim* sim,
 }
 
 // The change of the target of its angle, beside that of the angle at the start.
-static double push_section(const NoliMotionLinks* targets, const NoliSim* sim,
-                           const NoliTapePart* part, const Turned* turned,
-                           const NoliMotionStart* start, const NoliInputs* change) {
+static double section_tangent(const NoliMotionLinks* targets, const NoliSim* sim,
+                              const NoliTapePart* part, const Turned* turned,
+                              const NoliMotionStart* start, const NoliInputs* change) {
   const NoliSectionSlope* slope = &turned->slope;
   double radius = turned->block->angle_radius;
   const double* history = start->history + turned->first_history + 6 * (int64_t)turned->segment;
@@ -296,9 +296,9 @@ static double push_section(const NoliMotionLinks* targets, const NoliSim* sim,
 
 // All sections that a motion turns: in `moved`, from derivatives by their angles to those by
 // vertices, or from changes of vertices to those of angles. A block without any is left alone.
-static void pull_sections(const NoliMotionLinks* targets, const NoliSim* sim,
-                          const NoliTapePart* part, NoliTarget which, double weight,
-                          const NoliInputs* to, const NoliMotionStart* start) {
+static void sections_adjoint(const NoliMotionLinks* targets, const NoliSim* sim,
+                             const NoliTapePart* part, NoliTarget which, double weight,
+                             const NoliInputs* to, const NoliMotionStart* start) {
   const NoliProblem* problem = &sim->model->problem;
   int64_t first = 0;
   for (int32_t i = 0; i < problem->n_block; i++) {
@@ -308,7 +308,7 @@ static void pull_sections(const NoliMotionLinks* targets, const NoliSim* sim,
     for (int32_t s = 0; s < block->n_angle; s++) {
       Turned turned = turned_of(targets, part, which, block, first, s);
       if (turned.motion != NOLI_NULL_INDEX && targets->moved[3 * turned.angle] != 0.0) {
-        pull_section(targets, sim, part, &turned, weight, to, start);
+        section_adjoint(targets, sim, part, &turned, weight, to, start);
       }
     }
     if (block->n_angle > 0 && rest != NULL) {
@@ -318,9 +318,9 @@ static void pull_sections(const NoliMotionLinks* targets, const NoliSim* sim,
   }
 }
 
-static void push_sections(const NoliMotionLinks* targets, const NoliSim* sim,
-                          const NoliTapePart* part, NoliTarget which, const NoliMotionStart* start,
-                          const NoliInputs* change) {
+static void sections_tangent(const NoliMotionLinks* targets, const NoliSim* sim,
+                             const NoliTapePart* part, NoliTarget which,
+                             const NoliMotionStart* start, const NoliInputs* change) {
   const NoliProblem* problem = &sim->model->problem;
   int64_t first = 0;
   for (int32_t i = 0; i < problem->n_block; i++) {
@@ -334,7 +334,7 @@ static void push_sections(const NoliMotionLinks* targets, const NoliSim* sim,
       Turned turned = turned_of(targets, part, which, block, first, s);
       if (turned.motion != NOLI_NULL_INDEX) {
         targets->moved[3 * turned.angle] +=
-            push_section(targets, sim, part, &turned, start, change);
+            section_tangent(targets, sim, part, &turned, start, change);
       }
     }
     first += block->n_history;
@@ -342,9 +342,9 @@ static void push_sections(const NoliMotionLinks* targets, const NoliSim* sim,
 }
 
 // One vertex of a motion, from the derivative `own` by its target.
-static void pull_vertex(const NoliMotionLinks* targets, const NoliSim* sim,
-                        const NoliTapePart* part, NoliTarget which, int32_t m, int32_t i,
-                        NoliVec3 own, double weight, const NoliInputs* to, double* x) {
+static void vertex_adjoint(const NoliMotionLinks* targets, const NoliSim* sim,
+                           const NoliTapePart* part, NoliTarget which, int32_t m, int32_t i,
+                           NoliVec3 own, double weight, const NoliInputs* to, double* x) {
   const NoliModel* model = sim->model;
   const NoliMotionSlope slope = noli_motion_slope_at(&targets->slopes[which][m], i);
   int64_t node = model->vert_first[model->motion[m].def.body] + model->motion[m].node[i];
@@ -365,12 +365,13 @@ static void pull_vertex(const NoliMotionLinks* targets, const NoliSim* sim,
   }
 }
 
-void noli_motion_links_pull(const NoliMotionLinks* targets, const NoliSim* sim,
-                            const NoliTapePart* part, NoliTarget which, double weight,
-                            const double* d, const NoliInputs* to, const NoliMotionStart* start) {
+void noli_motion_links_adjoint(const NoliMotionLinks* targets, const NoliSim* sim,
+                               const NoliTapePart* part, NoliTarget which, double weight,
+                               const double* d, const NoliInputs* to,
+                               const NoliMotionStart* start) {
   const NoliModel* model = sim->model;
   memcpy(targets->moved, d, noli_sim_vector_bytes(sim));
-  pull_sections(targets, sim, part, which, weight, to, start);
+  sections_adjoint(targets, sim, part, which, weight, to, start);
   for (int64_t j = 0; j < 3 * (int64_t)model->problem.n_vert; j++) {
     start->x[j] += targets->owner[j] == NOLI_NULL_INDEX ? weight * targets->moved[j] : 0.0;
   }
@@ -380,16 +381,16 @@ void noli_motion_links_pull(const NoliMotionLinks* targets, const NoliSim* sim,
       int64_t node = model->vert_first[motion->def.body] + motion->node[i];
       NoliVec3 own = owned(targets, m, node, targets->moved);
       if (noli_norm_sqr3(own) != 0.0) {
-        pull_vertex(targets, sim, part, which, m, i, own, weight, to, start->x);
+        vertex_adjoint(targets, sim, part, which, m, i, own, weight, to, start->x);
       }
     }
   }
 }
 
 // The change of the target of one vertex of a motion.
-static NoliVec3 push_vertex(const NoliMotionLinks* targets, const NoliSim* sim,
-                            const NoliTapePart* part, NoliTarget which, int32_t m, int32_t i,
-                            const double* x, const NoliInputs* change) {
+static NoliVec3 vertex_tangent(const NoliMotionLinks* targets, const NoliSim* sim,
+                               const NoliTapePart* part, NoliTarget which, int32_t m, int32_t i,
+                               const double* x, const NoliInputs* change) {
   const NoliModel* model = sim->model;
   const NoliMotionSlope slope = noli_motion_slope_at(&targets->slopes[which][m], i);
   int64_t node = model->vert_first[model->motion[m].def.body] + model->motion[m].node[i];
@@ -412,10 +413,10 @@ static NoliVec3 push_vertex(const NoliMotionLinks* targets, const NoliSim* sim,
   return by;
 }
 
-void noli_motion_links_push(const NoliMotionLinks* targets, const NoliSim* sim,
-                            const NoliTapePart* part, NoliTarget which, const NoliTapeStage* stage,
-                            double weight, const NoliMotionStart* start, const NoliInputs* change,
-                            double* to) {
+void noli_motion_links_tangent(const NoliMotionLinks* targets, const NoliSim* sim,
+                               const NoliTapePart* part, NoliTarget which,
+                               const NoliTapeStage* stage, double weight,
+                               const NoliMotionStart* start, const NoliInputs* change, double* to) {
   const NoliModel* model = sim->model;
   memcpy(targets->moved, start->x, noli_sim_vector_bytes(sim));
   for (int32_t m = 0; m < model->n_motion; m++) {
@@ -423,14 +424,14 @@ void noli_motion_links_push(const NoliMotionLinks* targets, const NoliSim* sim,
     for (int32_t i = 0; i < motion->n_node; i++) {
       int64_t node = model->vert_first[motion->def.body] + motion->node[i];
       double by[3];
-      noli_store3(by, push_vertex(targets, sim, part, which, m, i, start->x, change));
+      noli_store3(by, vertex_tangent(targets, sim, part, which, m, i, start->x, change));
       for (int k = 0; k < 3; k++) {
         bool own = targets->owner[3 * node + k] == m;
         targets->moved[3 * node + k] = own ? by[k] : targets->moved[3 * node + k];
       }
     }
   }
-  push_sections(targets, sim, part, which, start, change);
+  sections_tangent(targets, sim, part, which, start, change);
   for (int64_t j = 0; j < 3 * (int64_t)model->problem.n_vert; j++) {
     to[j] += noli_tape_prescribes(stage, j) ? weight * targets->moved[j] : 0.0;
   }

@@ -48,13 +48,13 @@ NOLI_WARN_UNUSED NoliStatus noli_motion_links_set(NoliMotionLinks* targets, cons
 
 // From derivatives d by targets of prescribed components, 0 at others, adds those times a weight by
 // the start of the part, and by rest positions, motions and radii of rods with twist to `to`.
-void noli_motion_links_pull(const NoliMotionLinks* targets, const NoliSim* sim,
-                            const NoliTapePart* part, NoliTarget which, double weight,
-                            const double* d, const NoliInputs* to, const NoliMotionStart* start);
+void noli_motion_links_adjoint(const NoliMotionLinks* targets, const NoliSim* sim,
+                               const NoliTapePart* part, NoliTarget which, double weight,
+                               const double* d, const NoliInputs* to, const NoliMotionStart* start);
 
 // Forward: adds the changes of targets, times a weight, to prescribed components of `to`, from
 // changes of the start of the part, and of inputs.
-void noli_motion_links_push(const NoliMotionLinks* targets, const NoliSim* sim,
-                            const NoliTapePart* part, NoliTarget which, const NoliTapeStage* stage,
-                            double weight, const NoliMotionStart* start, const NoliInputs* change,
-                            double* to);
+void noli_motion_links_tangent(const NoliMotionLinks* targets, const NoliSim* sim,
+                               const NoliTapePart* part, NoliTarget which,
+                               const NoliTapeStage* stage, double weight,
+                               const NoliMotionStart* start, const NoliInputs* change, double* to);

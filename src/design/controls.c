@@ -404,7 +404,7 @@ void noli_variables_values(const NoliVariables* variables, const double* z, doub
   }
 }
 
-void noli_variables_pull(const NoliVariables* variables, const double* by_value, double* by_z) {
+void noli_variables_adjoint(const NoliVariables* variables, const double* by_value, double* by_z) {
   for (int32_t s = 0; s < variables->n_set; s++) {
     const NoliControlSet* set = &variables->set[s];
     int32_t n = set->n_component;

@@ -58,7 +58,7 @@ void noli_variables_free(NoliVariables* variables);
 // Values of the parameters for variables z (n); adds derivatives by the parameters, taken to those
 // by the variables.
 void noli_variables_values(const NoliVariables* variables, const double* z, double* value);
-void noli_variables_pull(const NoliVariables* variables, const double* by_value, double* by_z);
+void noli_variables_adjoint(const NoliVariables* variables, const double* by_value, double* by_z);
 
 // Variables from numbers between 0 and 1, and derivatives by these (in place).
 void noli_variables_scale(const NoliVariables* variables, const double* y, double* z);

@@ -443,7 +443,7 @@ static NoliStatus design_evaluate(NoliDesign* design, const double* variables, d
   for (int32_t i = 0; i < design->functions.n && exact; i++) {
     double* row = gradient + (int64_t)i * n;
     memset(row, 0, sizeof *row * (size_t)n);
-    noli_variables_pull(&design->variables, design->by_value + i * design->n_values, row);
+    noli_variables_adjoint(&design->variables, design->by_value + i * design->n_values, row);
   }
   if (gradient != NULL && design->differences) {
     NOLI_TRY(differentiate(design, variables, gradient));

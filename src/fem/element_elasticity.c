@@ -243,7 +243,7 @@ static double evaluate_point(const Element* element, int32_t q, double weight,
     NoliMat3 P;
     energy += evaluate_branch(&branch, &scratch->F[q], of_branch, weight, inverse, &P, A);
     if (element->what & NOLI_EVAL_GRADIENT) {
-      P = noli_branch_pull(&branch, &P);
+      P = noli_branch_adjoint(&branch, &P);
       sum = k == 0 ? P : noli_add33(sum, P);
     }
   }

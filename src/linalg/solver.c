@@ -6,7 +6,7 @@
 // matrix is not positive definite as far as they can see; likewise a factorization in single
 // precision is replaced by one in double precision. A stiff body must neither end a run nor
 // divide a step because of how its systems are solved. The systems after it are factored too, until
-// noli_lin_solver_forget: they are unlikely to be easier.
+// noli_lin_solver_reset: they are unlikely to be easier.
 #include "linalg/solver.h"
 
 #include "base/parallel.h"
@@ -36,7 +36,7 @@ struct NoliLinSolver {
   SolverPhase phase;
   uint64_t pattern_id; // of the last analysis
   bool fresh;          // the last analysis depended on its pattern alone
-  bool forgotten;      // no analysis since noli_lin_solver_forget
+  bool forgotten;      // no analysis since noli_lin_solver_reset
 
   NoliWholeSolver* whole; // on several ranks, of backends that work on one; NULL: none
 
@@ -51,9 +51,9 @@ struct NoliLinSolver {
   // the direct solver that takes over from an iterative one; NULL: none
   NoliLinSolver* fallback;
   bool replaced;        // it has the present system
-  bool slow;            // factors all systems until noli_lin_solver_forget
+  bool slow;            // factors all systems until noli_lin_solver_reset
   bool solved, failed;  // since then, iterations have: solved a system, failed at the first one
-  NoliLinLesson lesson; // of the period before
+  NoliLinRecord record; // of the period before
   bool said;            // the first failure was logged
   NoliLinSolverStats stats;
 };
@@ -179,22 +179,22 @@ void noli_lin_solver_set_tolerance(NoliLinSolver* solver, double tolerance) {
   }
 }
 
-void noli_lin_solver_forget(NoliLinSolver* solver) {
+void noli_lin_solver_reset(NoliLinSolver* solver) {
   if (solver->whole != NULL) {
-    noli_whole_solver_forget(solver->whole);
+    noli_whole_solver_reset(solver->whole);
     return;
   }
-  if (solver->backend->forget != NULL && !solver->fresh) {
+  if (solver->backend->reset != NULL && !solver->fresh) {
     solver->phase = PHASE_EMPTY;
   }
   solver->forgotten = true;
   solver->slow = solver->solved = solver->failed = false;
-  solver->lesson = (NoliLinLesson){0};
+  solver->record = (NoliLinRecord){0};
   if (solver->backend->begin != NULL) {
     solver->backend->begin(solver->state);
   }
   if (solver->fallback != NULL) {
-    noli_lin_solver_forget(solver->fallback);
+    noli_lin_solver_reset(solver->fallback);
   }
 }
 
@@ -223,28 +223,28 @@ void noli_lin_solver_factor_all(NoliLinSolver* solver) {
   }
 }
 
-void noli_lin_solver_recall(NoliLinSolver* solver, NoliLinLesson lesson) {
+void noli_lin_solver_set_record(NoliLinSolver* solver, NoliLinRecord record) {
   if (solver->whole != NULL) {
-    noli_whole_solver_recall(solver->whole, lesson);
+    noli_whole_solver_set_record(solver->whole, record);
   }
-  solver->lesson = lesson;
-  solver->slow = solver->backend->info.learns && lesson.wait > 0;
+  solver->record = record;
+  solver->slow = solver->backend->info.learns && record.wait > 0;
 }
 
-NoliLinLesson noli_lin_solver_lesson(const NoliLinSolver* solver) {
+NoliLinRecord noli_lin_solver_record(const NoliLinSolver* solver) {
   if (solver->whole != NULL) {
-    return noli_whole_solver_lesson(solver->whole);
+    return noli_whole_solver_record(solver->whole);
   }
-  NoliLinLesson lesson = solver->lesson;
-  if (lesson.wait > 0) {
-    lesson.wait--;
+  NoliLinRecord record = solver->record;
+  if (record.wait > 0) {
+    record.wait--;
   } else if (solver->failed) {
-    lesson.failures = lesson.failures < MOST_FAILURES ? lesson.failures + 1 : MOST_FAILURES;
-    lesson.wait = ((int64_t)1 << lesson.failures) - 1;
+    record.failures = record.failures < MOST_FAILURES ? record.failures + 1 : MOST_FAILURES;
+    record.wait = ((int64_t)1 << record.failures) - 1;
   } else if (solver->solved) {
-    lesson.failures = 0;
+    record.failures = 0;
   }
-  return lesson;
+  return record;
 }
 
 NoliLinSolverStats noli_lin_solver_stats(const NoliLinSolver* solver) {
@@ -395,8 +395,8 @@ static NoliStatus analyze(NoliLinSolver* solver) {
   bool known = solver->phase != PHASE_EMPTY && solver->pattern_id == pattern_id;
   if (!known) {
     solver->phase = PHASE_EMPTY;
-    if (solver->forgotten && backend->forget != NULL) {
-      backend->forget(solver->state);
+    if (solver->forgotten && backend->reset != NULL) {
+      backend->reset(solver->state);
     }
     if (backend->analyze != NULL) {
       NOLI_TRY(backend->analyze(solver->state, view));

@@ -92,30 +92,30 @@ NOLI_WARN_UNUSED NoliStatus noli_lin_solver_factor(NoliLinSolver* solver,
 // Discards what was learnt from previous systems: the next factorization orders its pattern from
 // scratch, and iterative solvers that failed are tried again. An analysis that was made for the
 // same pattern right after a previous call stays valid.
-void noli_lin_solver_forget(NoliLinSolver* solver);
+void noli_lin_solver_reset(NoliLinSolver* solver);
 
 // Solves A x = b, both (n x 3); x may not overlap b. Positive statuses as above.
 NOLI_WARN_UNUSED NoliStatus noli_lin_solver_solve(NoliLinSolver* solver, const double* b,
                                                   double* x);
 
-// The record that an adaptive solver carries from one noli_lin_solver_forget to the next. Where
+// The record that an adaptive solver carries from one noli_lin_solver_reset to the next. Where
 // iterations failed to solve the first system, the next periods factor at once: twice as many after
 // every further failure. Part of the state of a run, so that a resumed one chooses alike. Zero:
 // nothing.
-typedef struct NoliLinLesson {
+typedef struct NoliLinRecord {
   int64_t failures; // in a row
   int64_t wait;     // periods left that factor at once
-} NoliLinLesson;
+} NoliLinRecord;
 
-// Factors every system until noli_lin_solver_forget, if the solver has the choice.
+// Factors every system until noli_lin_solver_reset, if the solver has the choice.
 void noli_lin_solver_factor_all(NoliLinSolver* solver);
 
 // The same if it has another solver that factors.
 void noli_lin_solver_factor_always(NoliLinSolver* solver);
 
-// To be called after noli_lin_solver_forget, with the lesson of the period before.
-void noli_lin_solver_recall(NoliLinSolver* solver, NoliLinLesson lesson);
-// The lesson at the end of a period.
-NoliLinLesson noli_lin_solver_lesson(const NoliLinSolver* solver);
+// To be called after noli_lin_solver_reset, with the record of the period before.
+void noli_lin_solver_set_record(NoliLinSolver* solver, NoliLinRecord record);
+// The record at the end of a period.
+NoliLinRecord noli_lin_solver_record(const NoliLinSolver* solver);
 
 NoliLinSolverStats noli_lin_solver_stats(const NoliLinSolver* solver);

@@ -42,7 +42,7 @@ typedef struct NoliLinBackend {
   // Discards statistics of previous systems; an analysis stays. NULL where nothing is learnt.
   void (*begin)(void* state);
   // Makes the next analysis depend on its pattern alone; NULL where every analysis does.
-  void (*forget)(void* state);
+  void (*reset)(void* state);
   // Frees what depends on the last pattern; an analysis follows. NULL where that is little.
   void (*release)(void* state);
   // New pattern; the values may still be undefined. NULL where nothing depends on the pattern.

@@ -10,7 +10,7 @@
 typedef struct Outcome {
   int64_t status;
   NoliLinSolverStats stats;
-  NoliLinLesson lesson;
+  NoliLinRecord record;
   bool factors;
   char message[1024];
 } Outcome;
@@ -132,15 +132,15 @@ void noli_whole_solver_set_tolerance(NoliWholeSolver* solver, double tolerance) 
   }
 }
 
-void noli_whole_solver_forget(NoliWholeSolver* solver) {
-  solver->last.lesson = (NoliLinLesson){0};
+void noli_whole_solver_reset(NoliWholeSolver* solver) {
+  solver->last.record = (NoliLinRecord){0};
   for (int32_t k = 0; k < 2; k++) {
     if (solver->stand_in[k] != NULL) {
-      noli_lin_solver_forget(solver->stand_in[k]);
+      noli_lin_solver_reset(solver->stand_in[k]);
     }
   }
   if (solver->inner != NULL) {
-    noli_lin_solver_forget(solver->inner);
+    noli_lin_solver_reset(solver->inner);
   }
 }
 
@@ -155,17 +155,17 @@ void noli_whole_solver_factor_all(NoliWholeSolver* solver) {
   }
 }
 
-void noli_whole_solver_recall(NoliWholeSolver* solver, NoliLinLesson lesson) {
+void noli_whole_solver_set_record(NoliWholeSolver* solver, NoliLinRecord record) {
   // what the solver would answer before it has solved anything
-  solver->last.lesson = lesson;
-  solver->last.lesson.wait -= lesson.wait > 0 ? 1 : 0;
+  solver->last.record = record;
+  solver->last.record.wait -= record.wait > 0 ? 1 : 0;
   if (solver->inner != NULL) {
-    noli_lin_solver_recall(solver->inner, lesson);
+    noli_lin_solver_set_record(solver->inner, record);
   }
 }
 
-NoliLinLesson noli_whole_solver_lesson(const NoliWholeSolver* solver) {
-  return solver->last.lesson;
+NoliLinRecord noli_whole_solver_record(const NoliWholeSolver* solver) {
+  return solver->last.record;
 }
 
 NoliLinSolverStats noli_whole_solver_stats(const NoliWholeSolver* solver) {
@@ -179,7 +179,7 @@ static NoliStatus tell(NoliWholeSolver* solver, NoliStatus own) {
   if (solver->inner != NULL) {
     last->status = own;
     last->stats = noli_lin_solver_stats(solver->inner);
-    last->lesson = noli_lin_solver_lesson(solver->inner);
+    last->record = noli_lin_solver_record(solver->inner);
     snprintf(last->message, sizeof last->message, "%s", noli_context_message(solver->alone));
   }
   NOLI_TRY(noli_ranks_broadcast(solver->context, 0, sizeof *last, last, 1));

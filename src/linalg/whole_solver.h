@@ -22,10 +22,10 @@ NOLI_WARN_UNUSED NoliStatus noli_whole_solver_set_options(NoliWholeSolver* solve
 void noli_whole_solver_set_tolerance(NoliWholeSolver* solver, double tolerance);
 NOLI_WARN_UNUSED NoliStatus noli_whole_solver_factor(NoliWholeSolver* solver,
                                                      const NoliLinSystem* system);
-void noli_whole_solver_forget(NoliWholeSolver* solver);
+void noli_whole_solver_reset(NoliWholeSolver* solver);
 NOLI_WARN_UNUSED NoliStatus noli_whole_solver_solve(NoliWholeSolver* solver, const double* b,
                                                     double* x);
 void noli_whole_solver_factor_all(NoliWholeSolver* solver);
-void noli_whole_solver_recall(NoliWholeSolver* solver, NoliLinLesson lesson);
-NoliLinLesson noli_whole_solver_lesson(const NoliWholeSolver* solver);
+void noli_whole_solver_set_record(NoliWholeSolver* solver, NoliLinRecord record);
+NoliLinRecord noli_whole_solver_record(const NoliWholeSolver* solver);
 NoliLinSolverStats noli_whole_solver_stats(const NoliWholeSolver* solver);

@@ -107,7 +107,7 @@ static inline NoliMat3 noli_branch_times(const NoliBranch* branch, const NoliMat
 }
 
 // P of a branch from that of its law at F G: P G^T.
-static inline NoliMat3 noli_branch_pull(const NoliBranch* branch, const NoliMat3* P) {
+static inline NoliMat3 noli_branch_adjoint(const NoliBranch* branch, const NoliMat3* P) {
   return branch->inverse != NULL ? noli_mul_transpose33(*P, noli_load33(branch->inverse)) : *P;
 }
 

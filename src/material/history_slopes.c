@@ -134,8 +134,9 @@ double noli_history_switch(const NoliMaterialPoint* point, const NoliMat3* F) {
                                    : (double)INFINITY;
 }
 
-static void push_flow(const NoliMaterialPoint* point, const NoliRelaxation* at, const NoliMat3* dF,
-                      const double* d_before, const double* d_numbers, double* d_after) {
+static void flow_tangent(const NoliMaterialPoint* point, const NoliRelaxation* at,
+                         const NoliMat3* dF, const double* d_before, const double* d_numbers,
+                         double* d_after) {
   NoliFlowSlopes flow = flow_at(point, &at->F, at->before);
   Relaxed r = relaxed_at(&at->F, at->before, flow.factor);
   NoliMat3 dG = noli_load33(d_before), dC = change_of_stretch(&r, dF, &dG);
@@ -152,9 +153,9 @@ static void push_flow(const NoliMaterialPoint* point, const NoliRelaxation* at, 
   noli_store33(d_after, &d);
 }
 
-static void pull_flow(const NoliMaterialPoint* point, const NoliRelaxation* at,
-                      const double* by_after, NoliMat3* by_F, double* by_before,
-                      double* by_numbers) {
+static void flow_adjoint(const NoliMaterialPoint* point, const NoliRelaxation* at,
+                         const double* by_after, NoliMat3* by_F, double* by_before,
+                         double* by_numbers) {
   NoliFlowSlopes flow = flow_at(point, &at->F, at->before);
   Relaxed r = relaxed_at(&at->F, at->before, flow.factor);
   NoliMat3 by = noli_load33(by_after), by_S = by_relaxation(&r, &by), by_C = by_stretch(&r, &by_S);
@@ -172,12 +173,12 @@ static void pull_flow(const NoliMaterialPoint* point, const NoliRelaxation* at,
 
 // ---- histories ----------------------------------------------------------------------------------
 
-void noli_history_push(const NoliMaterialPoint* point, const NoliRelaxation* at, const NoliMat3* dF,
-                       const double* d_before, const double d_numbers[NOLI_MATERIAL_NUMBERS],
-                       double* d_after) {
+void noli_history_change_tangent(const NoliMaterialPoint* point, const NoliRelaxation* at,
+                                 const NoliMat3* dF, const double* d_before,
+                                 const double d_numbers[NOLI_MATERIAL_NUMBERS], double* d_after) {
   int32_t n_flow = noli_flow_size(point);
   if (n_flow > 0 && at->ends) {
-    push_flow(point, at, dF, d_before, d_numbers, d_after);
+    flow_tangent(point, at, dF, d_before, d_numbers, d_after);
   } else {
     memcpy(d_after, d_before, (size_t)n_flow * sizeof *d_after);
   }
@@ -191,14 +192,14 @@ void noli_history_push(const NoliMaterialPoint* point, const NoliRelaxation* at,
   }
 }
 
-void noli_history_pull(const NoliMaterialPoint* point, const NoliRelaxation* at,
-                       const double* by_after, NoliMat3* by_F, double* by_before,
-                       double by_numbers[NOLI_MATERIAL_NUMBERS]) {
+void noli_history_change_adjoint(const NoliMaterialPoint* point, const NoliRelaxation* at,
+                                 const double* by_after, NoliMat3* by_F, double* by_before,
+                                 double by_numbers[NOLI_MATERIAL_NUMBERS]) {
   int32_t n_flow = noli_flow_size(point);
   *by_F = (NoliMat3){0};
   memset(by_numbers, 0, NOLI_MATERIAL_NUMBERS * sizeof *by_numbers);
   if (n_flow > 0 && at->ends) {
-    pull_flow(point, at, by_after, by_F, by_before, by_numbers);
+    flow_adjoint(point, at, by_after, by_F, by_before, by_numbers);
   }
   for (int32_t i = 0; i < n_flow && !at->ends; i++) {
     by_before[i] += by_after[i];
@@ -253,10 +254,10 @@ void noli_history_tangent(const NoliMaterialPoint* point, const NoliMat3* F, Nol
     NoliMat3 own;
     double slope[81];
     branch_tangent(&branch, F, &own, slope);
-    *P = noli_add33(*P, noli_branch_pull(&branch, &own));
+    *P = noli_add33(*P, noli_branch_adjoint(&branch, &own));
     for (int c = 0; c < 9; c++) {
       NoliMat3 dF = unit(c), dE = noli_branch_times(&branch, &dF), dP = contract(slope, &dE);
-      dP = noli_branch_pull(&branch, &dP);
+      dP = noli_branch_adjoint(&branch, &dP);
       set_column(A, c, &dP);
     }
   }
@@ -272,7 +273,7 @@ void noli_history_stress_slope(const NoliMaterialPoint* point, int32_t k, const 
   memset(slope, 0, 81 * sizeof *slope);
   for (int c = 0; c < 9; c++) {
     NoliMat3 dG = unit(c), dE = noli_mul33(*F, dG), dP = contract(A, &dE);
-    dP = noli_add33(noli_branch_pull(&branch, &dP), noli_mul_transpose33(P, dG));
+    dP = noli_add33(noli_branch_adjoint(&branch, &dP), noli_mul_transpose33(P, dG));
     set_column(slope, c, &dP);
   }
 }
@@ -281,7 +282,7 @@ void noli_history_stress_slope(const NoliMaterialPoint* point, int32_t k, const 
 static NoliMat3 in_frames(const NoliBranch* branch, const NoliMat3* U, const double first[3],
                           const NoliMat3* V) {
   NoliMat3 P = noli_mul_transpose33(noli_mul33(*U, noli_diagonal33(first)), *V);
-  return noli_branch_pull(branch, &P);
+  return noli_branch_adjoint(branch, &P);
 }
 
 // The law of a branch at F, in its frames.

@@ -37,12 +37,12 @@ typedef struct NoliRelaxation {
 // The change of the history after it by changes of F, of the history before and of the numbers of
 // the material. In reverse: from derivatives by the history after it sets those by F and by these
 // numbers, and adds those by the history before.
-void noli_history_push(const NoliMaterialPoint* point, const NoliRelaxation* at, const NoliMat3* dF,
-                       const double* d_before, const double d_numbers[NOLI_MATERIAL_NUMBERS],
-                       double* d_after);
-void noli_history_pull(const NoliMaterialPoint* point, const NoliRelaxation* at,
-                       const double* by_after, NoliMat3* by_F, double* by_before,
-                       double by_numbers[NOLI_MATERIAL_NUMBERS]);
+void noli_history_change_tangent(const NoliMaterialPoint* point, const NoliRelaxation* at,
+                                 const NoliMat3* dF, const double* d_before,
+                                 const double d_numbers[NOLI_MATERIAL_NUMBERS], double* d_after);
+void noli_history_change_adjoint(const NoliMaterialPoint* point, const NoliRelaxation* at,
+                                 const double* by_after, NoliMat3* by_F, double* by_before,
+                                 double by_numbers[NOLI_MATERIAL_NUMBERS]);
 
 // The relative distance of a step that ends at F from the switch to flow; INFINITY: it cannot flow.
 double noli_history_switch(const NoliMaterialPoint* point, const NoliMat3* F);

@@ -42,7 +42,7 @@ static bool further_stress(const NoliMaterialPoint* point, const NoliMat3* F, No
     noli_svd3(&of_branch, &U, sigma, &V);
     branch.law->stretch_derivatives(branch.lame, sigma, &derivatives);
     NoliMat3 own = noli_mul_transpose33(noli_mul33(U, noli_diagonal33(derivatives.first)), V);
-    *P = noli_add33(*P, noli_branch_pull(&branch, &own));
+    *P = noli_add33(*P, noli_branch_adjoint(&branch, &own));
   }
   return fibre.first != 0.0 || noli_branch_count(point) > 1;
 }
@@ -62,7 +62,7 @@ void noli_stress_add(NoliStress* sum, double volume, const NoliMaterialPoint* po
   }
   NoliMat3 cauchy = noli_mul_transpose33(noli_mul33(U, noli_diagonal33(principal)), U);
   NoliMat3 P = noli_mul_transpose33(noli_mul33(U, noli_diagonal33(derivatives.first)), V);
-  P = noli_branch_pull(&law, &P);
+  P = noli_branch_adjoint(&law, &P);
   NoliMat3 C = noli_mul33(noli_transpose33(*F), *F);
   bool is_sum = further_stress(point, F, &more);
   if (is_sum) {

@@ -19,7 +19,7 @@ NoliStatus noli_sim_energies_sized(NoliSim* sim, NoliEnergies* energies, size_t 
       own.elastic += noli_block_elastic_energy(block, sim->state.x, n_threads);
     }
   }
-  NOLI_TRY(noli_model_unite(sim->model, sizeof own.elastic, &own.elastic, 1));
+  NOLI_TRY(noli_model_gather(sim->model, sizeof own.elastic, &own.elastic, 1));
   for (int64_t i = 0; i < problem->springs.n; i++) {
     own.elastic += noli_spring_energy(&problem->springs, i, sim->state.x);
   }
@@ -111,7 +111,7 @@ static NoliStatus share_elastic(const NoliSim* sim, double* share) {
       share_part(&problem->block[i], (NoliBlockPart)part, sim->state.x, share);
     }
   }
-  NOLI_TRY(noli_model_unite(sim->model, sizeof *share, share, problem->n_vert));
+  NOLI_TRY(noli_model_gather(sim->model, sizeof *share, share, problem->n_vert));
   move_angles(problem, share);
 done:
   return status;

@@ -80,7 +80,8 @@ static void stresses_of_elements(const NoliSim* sim, double* mises, NoliStress* 
 NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress) {
   NOLI_REQUIRE_READABLE(sim, sim != NULL && stress != NULL);
   stresses_of_elements(sim, stress, NULL);
-  NoliStatus status = noli_model_unite(sim->model, sizeof *stress, stress, noli_sim_tet_count(sim));
+  NoliStatus status =
+      noli_model_gather(sim->model, sizeof *stress, stress, noli_sim_tet_count(sim));
   return noli_ranks_agree(sim->context, status);
 }
 
@@ -96,15 +97,15 @@ NoliStatus noli_sim_plastic_strains(NoliSim* sim, double* strain) {
       strain[noli_model_cell(model, b, t)] = noli_block_plastic_strain(block, t);
     }
   }
-  return noli_ranks_agree(sim->context,
-                          noli_model_unite(model, sizeof *strain, strain, noli_sim_tet_count(sim)));
+  return noli_ranks_agree(
+      sim->context, noli_model_gather(model, sizeof *strain, strain, noli_sim_tet_count(sim)));
 }
 
 NoliStatus noli_sim_stresses(NoliSim* sim, NoliStress* stress) {
   NOLI_REQUIRE_READABLE(sim, sim != NULL && stress != NULL);
   stresses_of_elements(sim, NULL, stress);
   return noli_ranks_agree(
-      sim->context, noli_model_unite(sim->model, sizeof *stress, stress, noli_sim_tet_count(sim)));
+      sim->context, noli_model_gather(sim->model, sizeof *stress, stress, noli_sim_tet_count(sim)));
 }
 
 // Adds the stress of an element to its nodes, but not to angles.
@@ -139,8 +140,8 @@ NoliStatus noli_sim_nodal_stresses(NoliSim* sim, NoliStress* stress) {
       add_to_nodes(block, t, volume, &element[noli_model_cell(model, b, t)], around, stress);
     }
   }
-  NOLI_TRY(noli_model_unite(model, sizeof *stress, stress, model->problem.n_vert));
-  NOLI_TRY(noli_model_unite(model, sizeof *around, around, model->problem.n_vert));
+  NOLI_TRY(noli_model_gather(model, sizeof *stress, stress, model->problem.n_vert));
+  NOLI_TRY(noli_model_gather(model, sizeof *around, around, model->problem.n_vert));
   for (int32_t i = 0; i < model->problem.n_vert; i++) {
     noli_stress_finish(&stress[i], around[i]);
   }
@@ -245,7 +246,7 @@ NoliStatus noli_sim_contacts(NoliSim* sim, const NoliContactInfo** contacts, int
   *contacts = NULL;
   *n_contacts = 0;
   NOLI_TRY(find_contacts(sim, true));
-  noli_pair_forces_unite(&sim->results.pair_forces);
+  noli_pair_forces_share(&sim->results.pair_forces);
   *contacts = sim->results.pair_forces.contact.data;
   *n_contacts = sim->results.pair_forces.contact.count;
 done:

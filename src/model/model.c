@@ -106,8 +106,8 @@ static NoliStatus build_masses(NoliModel* model) {
       block->type->add_mass(block, problem->inertia.mass);
     }
   }
-  NOLI_TRY(noli_model_unite(model, sizeof *problem->inertia.mass, problem->inertia.mass,
-                            problem->n_vert));
+  NOLI_TRY(noli_model_gather(model, sizeof *problem->inertia.mass, problem->inertia.mass,
+                             problem->n_vert));
 
   // nodes with a mass, and those of them whose mass is lumped
   double total = 0.0;
@@ -185,7 +185,7 @@ static NoliStatus set_static_time(NoliModel* model) {
       sum[1] += block->type->rest_volume(block, 0, block->n_element);
     }
   }
-  NOLI_TRY(noli_model_unite(model, sizeof sum, sum, 1));
+  NOLI_TRY(noli_model_gather(model, sizeof sum, sum, 1));
   problem->inertia.static_time = sum[0] > 0.0 ? sqrt(sum[0] / sum[1]) : 1.0;
 done:
   return status;
@@ -748,7 +748,7 @@ bool noli_model_counts(const NoliModel* model, const NoliBlock* block) {
          !noli_problem_is_divided(&model->problem);
 }
 
-NoliStatus noli_model_unite(const NoliModel* model, size_t size, void* value, int64_t n) {
+NoliStatus noli_model_gather(const NoliModel* model, size_t size, void* value, int64_t n) {
   return noli_problem_is_divided(&model->problem)
              ? noli_ranks_sum(model->context, value, n * (int64_t)(size / sizeof(double)))
              : NOLI_OK;
@@ -760,7 +760,7 @@ NoliStatus noli_model_rest_volume(const NoliModel* model, int32_t body, double* 
   *volume = noli_model_counts(model, block)
                 ? block->type->rest_volume(block, range.begin, range.end)
                 : 0.0;
-  return noli_model_unite(model, sizeof *volume, volume, 1);
+  return noli_model_gather(model, sizeof *volume, volume, 1);
 }
 
 void noli_model_destroy(NoliModel** owner) {

@@ -149,8 +149,8 @@ NOLI_WARN_UNUSED NoliStatus noli_model_create(NoliContext* context, const NoliSi
 // Puts the results of all ranks together: `value`, `size` bytes made of doubles for each of n
 // items, to which each rank has added those of its own elements, and only the first one those of
 // blocks that are not divided (noli_model_counts).
-NOLI_WARN_UNUSED NoliStatus noli_model_unite(const NoliModel* model, size_t size, void* value,
-                                             int64_t n);
+NOLI_WARN_UNUSED NoliStatus noli_model_gather(const NoliModel* model, size_t size, void* value,
+                                              int64_t n);
 bool noli_model_counts(const NoliModel* model, const NoliBlock* block);
 
 // The volume of a body at rest, m^3.

@@ -109,7 +109,7 @@ done:
   return status;
 }
 
-// How a pair rubs. One with a coefficient of its own does not inherit a static one.
+// The friction of a pair. One with a coefficient of its own does not inherit a static one.
 static NoliStatus read_pair_friction(const NoliSceneSource* source, const NoliSceneNode* entry,
                                      const NoliSimDef* def, NoliPairDef* pair) {
   NoliStatus status = NOLI_OK;

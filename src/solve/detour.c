@@ -56,7 +56,7 @@ NoliStatus noli_detour_return(NoliStage* stage) {
   detour->wait = WAIT << detour->n_lost;
   detour->n_lost += detour->n_lost < MOST_DOUBLINGS ? 1 : 0;
   memcpy(stage->here->x, detour->start, 3 * sizeof(double) * (size_t)stage->problem->n_vert);
-  noli_stage_forget_last(stage);
+  noli_stage_clear_last(stage);
   NOLI_TRY(noli_stage_find_contacts(stage));
   NOLI_TRY(noli_stage_energy(stage));
 done:

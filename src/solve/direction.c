@@ -88,13 +88,13 @@ void noli_directions_destroy(NoliDirections** owner) {
   *owner = NULL;
 }
 
-void noli_directions_forget(NoliDirections* directions, NoliLinLesson lesson) {
-  noli_lin_solver_forget(directions->solver);
-  noli_lin_solver_recall(directions->solver, lesson);
+void noli_directions_reset(NoliDirections* directions, NoliLinRecord record) {
+  noli_lin_solver_reset(directions->solver);
+  noli_lin_solver_set_record(directions->solver, record);
 }
 
-NoliLinLesson noli_directions_lesson(const NoliDirections* directions) {
-  return noli_lin_solver_lesson(directions->solver);
+NoliLinRecord noli_directions_record(const NoliDirections* directions) {
+  return noli_lin_solver_record(directions->solver);
 }
 
 void noli_directions_begin(NoliDirections* directions) {

@@ -10,10 +10,10 @@ NOLI_WARN_UNUSED NoliStatus noli_directions_create(NoliContext* context, const N
                                                    NoliDirections** directions);
 void noli_directions_destroy(NoliDirections** owner);
 
-// As noli_lin_solver_forget, and what the linear solver has learnt in the step before and in this
+// As noli_lin_solver_reset, and what the linear solver has learnt in the step before and in this
 // one.
-void noli_directions_forget(NoliDirections* directions, NoliLinLesson lesson);
-NoliLinLesson noli_directions_lesson(const NoliDirections* directions);
+void noli_directions_reset(NoliDirections* directions, NoliLinRecord record);
+NoliLinRecord noli_directions_record(const NoliDirections* directions);
 
 // Discards the statistics of previous solves.
 void noli_directions_begin(NoliDirections* directions);

@@ -90,7 +90,7 @@ bool noli_friction_is_draft(const NoliStage* stage) {
   return stage->work.friction_end->lag.known && stage->work.friction_end->lag.again;
 }
 
-void noli_friction_end_forget(NoliFrictionEnd* end) {
+void noli_friction_end_reset(NoliFrictionEnd* end) {
   end->lag.known = false;
 }
 
@@ -102,10 +102,10 @@ static NoliFrictionSums* clear_sums(NoliStage* stage) {
 }
 
 // Adds what contacts on other ranks have added to their sums.
-static NoliStatus unite_sums(NoliStage* stage) {
+static NoliStatus gather_sums(NoliStage* stage) {
   NoliFrictionEnd* end = stage->work.friction_end;
   const int64_t numbers = sizeof *end->sums / sizeof(double);
-  return noli_stage_unite(stage, &end->sums->force, numbers * end->n_body);
+  return noli_stage_gather(stage, &end->sums->force, numbers * end->n_body);
 }
 
 static bool is_implicit(const NoliStage* stage) {
@@ -142,7 +142,7 @@ NoliStatus noli_friction_residual(NoliStage* stage, const double* residual, cons
   }
   NoliFrictionSums* sums = clear_sums(stage);
   noli_friction_add_bounds(&friction, stage->here->x, n_body, sums);
-  NOLI_TRY(unite_sums(stage));
+  NOLI_TRY(gather_sums(stage));
 
   // the imbalance of the nodes on which friction acts, and of bodies
   memset(scratch, 0, 3 * sizeof *scratch * (size_t)problem->n_vert);
@@ -178,8 +178,8 @@ static NoliStatus change_of(NoliStage* stage, const NoliFriction* end, double* c
   memset(then, 0, bytes);
   noli_friction_forces(&stage->friction.law, stage->here->x, 1.0, now);
   noli_friction_forces(end, stage->here->x, 1.0, then);
-  NOLI_TRY(noli_stage_unite(stage, now, 3 * (int64_t)problem->n_vert));
-  NOLI_TRY(noli_stage_unite(stage, then, 3 * (int64_t)problem->n_vert));
+  NOLI_TRY(noli_stage_gather(stage, now, 3 * (int64_t)problem->n_vert));
+  NOLI_TRY(noli_stage_gather(stage, then, 3 * (int64_t)problem->n_vert));
   NoliFrictionSums* sums = clear_sums(stage);
   for (int32_t i = 0; i < problem->n_vert; i++) {
     NoliVec3 a = noli_load3(now + 3 * (int64_t)i), b = noli_load3(then + 3 * (int64_t)i);
@@ -206,7 +206,7 @@ static NoliStatus measure_error(NoliStage* stage, const NoliFriction* end,
   NoliFrictionSums* sums = clear_sums(stage);
   noli_friction_add_force(&stage->friction.law, stage->here->x, n_body, sums);
   noli_friction_add_bounds(end, stage->here->x, n_body, sums);
-  NOLI_TRY(unite_sums(stage));
+  NOLI_TRY(gather_sums(stage));
 
   *worst = (NoliFrictionError){.body = NOLI_NULL_INDEX};
   for (int32_t b = 0; b < n_body; b++) {
@@ -250,8 +250,8 @@ static bool is_needed(const NoliStage* stage, const Lag* lag) {
     return stage->friction.iteration + 1 < MAX_FRICTION_ITERATIONS && idle < MAX_IDLE &&
            (has_moved(stage) || lag->left > CONVERGED);
   }
-  bool rubs = stage->friction.set.n_all > 0 || stage->work.friction_end->set.n_all > 0;
-  return rubs && stage->friction.iteration + 1 < limit;
+  bool has_friction = stage->friction.set.n_all > 0 || stage->work.friction_end->set.n_all > 0;
+  return has_friction && stage->friction.iteration + 1 < limit;
 }
 
 // Measures the error of friction and decides whether another solve follows, with the normal forces
@@ -301,7 +301,7 @@ static NoliStatus change_by_step(NoliStage* stage, double alpha, double* change)
   noli_friction_add_bounds(&stage->friction.law, stage->here->x, n_body, sums);
   noli_friction_add_change(&stage->friction.law, stage->here->x, stage->search.step, alpha, n_body,
                            sums);
-  NOLI_TRY(unite_sums(stage));
+  NOLI_TRY(gather_sums(stage));
   *change = 0.0;
   for (int32_t b = 0; b < n_body; b++) {
     *change = fmax(*change, noli_friction_ratio(&sums[b]));

@@ -16,7 +16,7 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_end_create(NoliContext* context,
 void noli_friction_end_destroy(NoliFrictionEnd** owner);
 
 // To be called when friction or x has changed.
-void noli_friction_end_forget(NoliFrictionEnd* end);
+void noli_friction_end_reset(NoliFrictionEnd* end);
 
 // Allowed imbalance, relative to the friction that the law allows a body.
 #define NOLI_FRICTION_RESIDUAL_MAX 1e-3

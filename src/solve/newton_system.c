@@ -133,9 +133,9 @@ done:
 
 // ---- either -------------------------------------------------------------------------------------
 
-void noli_newton_system_forget(NoliNewtonSystem* system) {
+void noli_newton_system_reset(NoliNewtonSystem* system) {
   if (system != NULL) {
-    noli_lin_solver_forget(system->solver);
+    noli_lin_solver_reset(system->solver);
   }
 }
 

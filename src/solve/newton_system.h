@@ -23,7 +23,7 @@ NOLI_WARN_UNUSED NoliStatus noli_newton_system_solve(NoliStage* stage, NoliNewto
                                                      int64_t* iterations);
 
 // Discards the statistics of previous systems; NULL is harmless.
-void noli_newton_system_forget(NoliNewtonSystem* system);
+void noli_newton_system_reset(NoliNewtonSystem* system);
 
 // NULL is harmless.
 void noli_newton_system_destroy(NoliNewtonSystem** owner);

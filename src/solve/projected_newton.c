@@ -210,7 +210,7 @@ static NoliStatus search_step(Newton* newton, const NoliStepFilter* filter, Noli
   if (newton->thin) {
     // a step that contact has cut was not the one that the linearization predicted
     bool whole = filter->ccd >= 1.0;
-    (whole ? noli_stage_remember_last : noli_stage_forget_last)(stage);
+    (whole ? noli_stage_keep_last : noli_stage_clear_last)(stage);
     update_pace(newton);
   }
   if (away) {
@@ -320,7 +320,7 @@ NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool pla
 done:
   stage->record.attempt = newton.stat;
   if (stage->search.knows_last) {
-    noli_stage_forget_last(stage);
+    noli_stage_clear_last(stage);
   }
   return status;
 }

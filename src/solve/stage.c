@@ -301,10 +301,10 @@ void noli_stage_destroy(NoliStage** owner) {
   *owner = NULL;
 }
 
-NoliStatus noli_stage_forget(NoliStage* stage, NoliLinLesson lesson) {
-  noli_directions_forget(stage->work.directions, lesson);
-  noli_newton_system_forget(stage->work.newton_system);
-  return noli_system_forget(&stage->system);
+NoliStatus noli_stage_reset(NoliStage* stage, NoliLinRecord record) {
+  noli_directions_reset(stage->work.directions, record);
+  noli_newton_system_reset(stage->work.newton_system);
+  return noli_system_reset(&stage->system);
 }
 
 // Holds the prescribed components of unknown nodes, unless springs hold them; always holds the
@@ -427,7 +427,7 @@ bool noli_stage_divides_contacts(const NoliStage* stage) {
   return stage->problem->ranks.divides_contacts && stage->problem->contact.model->divides;
 }
 
-NoliStatus noli_stage_unite(const NoliStage* stage, double* value, int64_t n) {
+NoliStatus noli_stage_gather(const NoliStage* stage, double* value, int64_t n) {
   return noli_stage_divides_contacts(stage) ? noli_ranks_sum(stage->context, value, n) : NOLI_OK;
 }
 
@@ -485,20 +485,20 @@ NoliStatus noli_stage_accept(NoliStage* stage) {
   NoliPoint* before = stage->here;
   stage->here = stage->trial;
   stage->trial = before;
-  noli_friction_end_forget(stage->work.friction_end);
+  noli_friction_end_reset(stage->work.friction_end);
   noli_stage_list_terms(stage);
   noli_stage_list_contact_terms(stage);
   return stage->problem->contact.model->has_targets ? NOLI_OK
                                                     : noli_stage_audit(stage, stage->here->x);
 }
 
-void noli_stage_remember_last(NoliStage* stage) {
+void noli_stage_keep_last(NoliStage* stage) {
   memcpy(stage->search.last, stage->trial->x, 3 * sizeof(double) * (size_t)stage->problem->n_vert);
   stage->search.knows_last = true;
   noli_stage_list_terms(stage);
 }
 
-void noli_stage_forget_last(NoliStage* stage) {
+void noli_stage_clear_last(NoliStage* stage) {
   stage->search.knows_last = false;
   noli_stage_list_terms(stage);
 }
@@ -525,12 +525,12 @@ int32_t noli_min_iterations(const NoliStage* stage, double speed) {
     return problem->solver.min_iterations;
   }
   int64_t contacts = problem->contact.model->count_near(stage);
-  bool rubs = problem->friction.acts && (contacts > 0 || stage->friction.set.n_all > 0);
-  if (rubs && speed >= FRICTION_RESOLVED * problem->friction.speed) {
+  bool has_friction = problem->friction.acts && (contacts > 0 || stage->friction.set.n_all > 0);
+  if (has_friction && speed >= FRICTION_RESOLVED * problem->friction.speed) {
     return LEAST_WITH_FRICTION;
   }
   // a repeated solve starts at the solution with other normal forces
-  return rubs && stage->friction.iteration > 0 ? LEAST_AGAIN : LEAST;
+  return has_friction && stage->friction.iteration > 0 ? LEAST_AGAIN : LEAST;
 }
 
 int64_t noli_stage_contact_count(const NoliStage* stage) {
@@ -601,7 +601,7 @@ void noli_stage_drop_forces(NoliStage* stage) {
 
 NoliStatus noli_stage_lag_friction(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  noli_friction_end_forget(stage->work.friction_end);
+  noli_friction_end_reset(stage->work.friction_end);
   if (problem->friction.implicit && !stage->friction.lags_all) {
     noli_friction_set_clear(&stage->friction.set);
     noli_stage_list_terms(stage);

@@ -238,9 +238,9 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_create(NoliContext* context, const NoliPr
 void noli_stage_destroy(NoliStage** owner);
 
 // Makes the next step depend only on the state, not on matrices of previous steps, so that a
-// resumed run gives the same bits as an uninterrupted one. `lesson` of the linear solver is part of
+// resumed run gives the same bits as an uninterrupted one. `record` of the linear solver is part of
 // the state.
-NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage, NoliLinLesson lesson);
+NOLI_WARN_UNUSED NoliStatus noli_stage_reset(NoliStage* stage, NoliLinRecord record);
 
 // The length of the longest vector of stage->search.step over h, m/s; NaN if there is one. [Li2020]
 // takes the largest component, which depends on the axes.
@@ -300,7 +300,7 @@ bool noli_stage_divides_contacts(const NoliStage* stage);
 
 // Adds up over ranks what the contacts of each have given, values (n); where contacts are not
 // divided, all ranks have the whole already.
-NOLI_WARN_UNUSED NoliStatus noli_stage_unite(const NoliStage* stage, double* value, int64_t n);
+NOLI_WARN_UNUSED NoliStatus noli_stage_gather(const NoliStage* stage, double* value, int64_t n);
 
 // The pairs of primitives whose gaps fall below `reach` between the current point and x_end
 // (n_vert x 3); where contacts are divided, those that this rank has found.
@@ -335,8 +335,8 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_accept(NoliStage* stage);
 
 // After noli_stage_accept: the projected Hessians of thin elements are to be those of the stretch
 // that the linearization predicted from the point before (fem/block.h); or those of their own.
-void noli_stage_remember_last(NoliStage* stage);
-void noli_stage_forget_last(NoliStage* stage);
+void noli_stage_keep_last(NoliStage* stage);
+void noli_stage_clear_last(NoliStage* stage);
 
 // After an iteration whose step the line search has cut to the fraction `alpha` of the allowed
 // length: contact models whose potential can jump replace it by one without jumps. `joined`:

@@ -41,8 +41,8 @@ void noli_system_destroy(NoliSystem* system) {
   noli_assembler_destroy(&system->assembler);
 }
 
-NoliStatus noli_system_forget(NoliSystem* system) {
-  return noli_assembler_forget(system->assembler);
+NoliStatus noli_system_reset(NoliSystem* system) {
+  return noli_assembler_reset(system->assembler);
 }
 
 // Finds where the rows of ranks begin; returns how many there are.

@@ -48,7 +48,7 @@ NOLI_WARN_UNUSED NoliStatus noli_system_create(NoliContext* context, const NoliF
 void noli_system_destroy(NoliSystem* system);
 
 // Discards the sparsity patterns of previous steps.
-NOLI_WARN_UNUSED NoliStatus noli_system_forget(NoliSystem* system);
+NOLI_WARN_UNUSED NoliStatus noli_system_reset(NoliSystem* system);
 
 // Numbers the `unknown` (n_vert) nodes in their order; on several ranks those of the first, then
 // those of the next, ... `owner`: the rank of each unknown node; NULL: equal numbers of them.

@@ -69,7 +69,7 @@ static void unite(int32_t* parent, int32_t n_tet, int32_t size, const int32_t* n
 }
 
 // Bodies that are tied together move as one; a body tied to an obstacle is held by it.
-static void unite_tied(const NoliModel* model, int32_t* parent) {
+static void gather_tied(const NoliModel* model, int32_t* parent) {
   const NoliFollowers* followers = &model->problem.followers;
   for (int32_t f = 0; f < followers->n_tied; f++) {
     for (int64_t k = followers->row[f]; k < followers->row[f + 1]; k++) {
@@ -82,7 +82,7 @@ static void unite_tied(const NoliModel* model, int32_t* parent) {
 }
 
 // Unites the vertices of each element of a block, of all ranks on those that have all.
-static void unite_elements(const NoliModel* model, int32_t index, int32_t* parent) {
+static void gather_elements(const NoliModel* model, int32_t index, int32_t* parent) {
   const NoliBlock* block = &model->problem.block[index];
   if (!block->divided) {
     unite(parent, block->n_element, block->n_local, block->node);
@@ -105,7 +105,7 @@ static NoliStatus find_parts(const NoliModel* model, Parts* parts) {
   }
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
-    unite_elements(model, i, parts->of);
+    gather_elements(model, i, parts->of);
     for (int32_t s = 0; s < block->n_angle; s++) {
       const int32_t pair[2] = {block->node[2 * (int64_t)s], block->first_angle + s};
       unite(parts->of, 1, 2, pair);
@@ -115,7 +115,7 @@ static NoliStatus find_parts(const NoliModel* model, Parts* parts) {
     NOLI_TRY(
         noli_ranks_broadcast(model->context, 0, sizeof *parts->of, parts->of, problem->n_vert));
   }
-  unite_tied(model, parts->of);
+  gather_tied(model, parts->of);
   int32_t next = 0; // of the inertial vertices
   for (int32_t i = 0; i < problem->n_vert; i++) {
     bool inertial = next < problem->inertia.n_vert && problem->inertia.vert[next] == i;

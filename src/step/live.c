@@ -287,7 +287,7 @@ NoliStatus noli_sim_set_gravity(NoliSim* sim, const double gravity[3]) {
              "gravity is not finite");
   memcpy(sim->definition.def->gravity, gravity, 3 * sizeof(double));
   memcpy(sim->model->gravity, gravity, 3 * sizeof(double));
-  noli_sim_forget_past(sim);
+  noli_sim_clear_past(sim);
 done:
   return status;
 }
@@ -300,7 +300,7 @@ double noli_sim_time_step(const NoliSim* sim) {
 static void begin_counting(NoliSim* sim) {
   *sim->state.origin = *sim->state.time;
   *sim->state.origin_step = *sim->state.step;
-  noli_sim_forget_past(sim);
+  noli_sim_clear_past(sim);
 }
 
 // Increments are no longer than a step: the definition stays valid.

@@ -133,7 +133,7 @@ NoliStatus noli_sim_rebuild(NoliSim* sim, NoliOwnedDefinition* definition,
   NOLI_TRY(noli_sim_require_valid(made->model, made->state.x));
   copy_controls(sim, made, old);
   copy_host(sim, made);
-  noli_sim_forget_past(made);
+  noli_sim_clear_past(made);
   swap(sim, made);
 done:
   noli_sim_release(&made);

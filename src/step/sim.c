@@ -373,7 +373,7 @@ NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v) {
   memmove(sim->state.v, v, n * sizeof(double));
   noli_stage_follow_vectors(sim->stage, sim->state.v);
   if (!in_place) {
-    noli_sim_forget_past(sim);
+    noli_sim_clear_past(sim);
     noli_sim_move_histories(sim);
   }
 done:
@@ -382,7 +382,7 @@ done:
   return status;
 }
 
-void noli_sim_forget_past(NoliSim* sim) {
+void noli_sim_clear_past(NoliSim* sim) {
   if (noli_integrator_needs_past(sim->model->integrator)) {
     *sim->state.past = 0;
   }

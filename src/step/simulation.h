@@ -213,7 +213,7 @@ void noli_sim_end_histories(NoliSim* sim);
 void noli_sim_move_histories(NoliSim* sim);
 
 // Discards the state's history, if the integrator needs one: it no longer matches its x and v.
-void noli_sim_forget_past(NoliSim* sim);
+void noli_sim_clear_past(NoliSim* sim);
 
 // NOLI_NOT_POSITIVE_DEFINITE, with a message that names the body and a remedy, if a body can move
 // freely in an integrator without inertia: rigid motions of a connected part of a body that neither

@@ -87,7 +87,7 @@ const char* noli_state_defect(const NoliState* state) {
             "state: a position or a velocity is not finite");
   NOLI_RULE(isfinite(*state->time) && isfinite(*state->origin), "state: the time is not finite");
   NOLI_RULE(state->linear[0] >= 0 && state->linear[1] >= 0,
-            "state: a lesson of the linear solver is negative");
+            "state: a record of the linear solver is negative");
   NOLI_RULE(*state->step >= 0 && *state->parts >= 1, "state: a number of steps is negative");
   for (int64_t i = 0; i < sizes->n_increment; i++) {
     NOLI_RULE(state->increment[i] > 0.0, "state: an increment is not positive");

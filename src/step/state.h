@@ -25,7 +25,7 @@
   X(step, int64_t, 1)               /* steps done */                                               \
   X(parts, int64_t, 1)              /* of the last step; 1 if it was not divided */                \
   X(increment, double, n_increment) /* s, length of the next one */                                \
-  X(linear, int64_t, 2)             /* what the linear solver has learnt, NoliLinLesson */         \
+  X(linear, int64_t, 2)             /* what the linear solver has learnt, NoliLinRecord */         \
   X(held, int64_t, 1) /* last consecutive steps that held prescribed nodes at their start */       \
   X(history, double, n_history)            /* of all blocks, at x: NoliBlock.history */            \
   X(ended, int64_t, n_ends)                /* 1: this motion has ended */                          \

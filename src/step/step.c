@@ -109,8 +109,8 @@ static NoliStatus begin_step(NoliSim* sim) {
   if (noli_stage_constraints(stage) != NULL) {
     NOLI_TRY(load_constraints(sim));
   }
-  const NoliLinLesson lesson = {.failures = sim->state.linear[0], .wait = sim->state.linear[1]};
-  NOLI_TRY(noli_stage_forget(stage, lesson));
+  const NoliLinRecord record = {.failures = sim->state.linear[0], .wait = sim->state.linear[1]};
+  NOLI_TRY(noli_stage_reset(stage, record));
 done:
   return status;
 }
@@ -230,10 +230,10 @@ static void save_scaled(NoliSim* sim) {
 }
 
 // Saves what the linear solver has learnt in this step.
-static void save_lesson(NoliSim* sim) {
-  NoliLinLesson lesson = noli_directions_lesson(sim->stage->work.directions);
-  sim->state.linear[0] = lesson.failures;
-  sim->state.linear[1] = lesson.wait;
+static void save_record(NoliSim* sim) {
+  NoliLinRecord record = noli_directions_record(sim->stage->work.directions);
+  sim->state.linear[0] = record.failures;
+  sim->state.linear[1] = record.wait;
 }
 
 // Whether the end of the step may become the state: no misuse, audit of surfaces and elements, if
@@ -273,7 +273,7 @@ static NoliStatus accept_step(NoliSim* sim) {
   memcpy(sim->state.ended, sim->vectors.ended_next,
          (size_t)model->n_ends * sizeof *sim->state.ended);
   save_scaled(sim);
-  save_lesson(sim);
+  save_record(sim);
   noli_sim_outdate(sim);
   *sim->state.time = noli_sim_step_end(sim);
   *sim->state.step += sim->attempt.part + 1 == sim->attempt.n_parts ? 1 : 0;

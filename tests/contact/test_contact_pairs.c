@@ -27,7 +27,7 @@ static void check(NoliContext* context, int64_t n, const NoliPairNumber* excepti
   for (int32_t a = 0; a < ENTITIES; a++) {
     for (int32_t b = 0; b < ENTITIES; b++) {
       const NoliFrictionLaw* want = &law[table[a][b]];
-      bool rubs = noli_friction_law_rubs(want);
+      bool rubs = noli_friction_law_acts(want);
       assert_ptr_equal(noli_contact_pairs_law(&pairs, a, b), rubs ? want : NULL);
       any = any || rubs;
     }

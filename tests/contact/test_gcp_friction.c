@@ -9,7 +9,7 @@
 #define H_V 0.5
 #define KAPPA 3.0
 
-typedef struct Rub {
+typedef struct FrictionContact {
   NoliContext* context;
   GcpScene* scene;
   double* x_hat;
@@ -17,14 +17,14 @@ typedef struct Rub {
   NoliContactPairs pairs;
   NoliGcp gcp;
   NoliGcpFriction friction;
-} Rub;
+} FrictionContact;
 
 static const NoliHalfSpace floor_below = {{0.0, -0.36, 0.0}, {0.0, 1.0, 0.0}};
 
 // Two rough balls and a half-space so close to each other that pairs of every kind act; all
 // vertices have moved at random by `wander`, the first ball by 3 mm more.
-static Rub make(TestRandom* random, double wander) {
-  Rub rub = {.context = test_context(1)};
+static FrictionContact make(TestRandom* random, double wander) {
+  FrictionContact rub = {.context = test_context(1)};
   NoliMesh* a = gcp_rough_ball(rub.context, random, 0.3, 2, 0.02);
   NoliMesh* b = gcp_rough_ball(rub.context, random, 0.3, 2, 0.02);
   gcp_rotate(random, b->n_vert, b->x);
@@ -44,9 +44,9 @@ static Rub make(TestRandom* random, double wander) {
 }
 
 // The same in a plane: two rough rings, counterclockwise.
-static Rub make_in_plane(TestRandom* random, double wander) {
+static FrictionContact make_in_plane(TestRandom* random, double wander) {
   enum { N = 14 };
-  Rub rub = {.context = test_context(1)};
+  FrictionContact rub = {.context = test_context(1)};
   NoliMesh* mesh = NULL;
   NoliSurface* surface = NULL;
   int32_t edge[2 * N];
@@ -80,13 +80,13 @@ static Rub make_in_plane(TestRandom* random, double wander) {
   return rub;
 }
 
-static void point(Rub* rub) {
+static void point(FrictionContact* rub) {
   rub->pairs = (NoliContactPairs){.n_body = 2, .law = &rub->law};
   rub->gcp = (NoliGcp){&rub->scene->model, &rub->scene->set, KAPPA};
   rub->friction = (NoliGcpFriction){&rub->gcp, &rub->pairs, rub->x_hat, EPS_V, H_V, true};
 }
 
-static void done(Rub* rub) {
+static void done(FrictionContact* rub) {
   free(rub->x_hat);
   gcp_scene_done(&rub->scene);
   test_context_done(&rub->context);
@@ -157,13 +157,13 @@ static double jacobian_error(const NoliEnergyTerm* term, int64_t i, const double
 }
 
 // Over pairs of every kind that a scene has.
-static void compare_jacobians(Rub (*make_scene)(TestRandom*, double), int32_t space,
+static void compare_jacobians(FrictionContact (*make_scene)(TestRandom*, double), int32_t space,
                               const int32_t* least) {
   TestRandom random = {311};
   int64_t seen[NOLI_GCP_KINDS] = {0};
   double worst = 0.0;
   for (int trial = 0; trial < 40; trial++) {
-    Rub rub = make_scene(&random, trial % 2 == 0 ? 0.0 : 2e-3);
+    FrictionContact rub = make_scene(&random, trial % 2 == 0 ? 0.0 : 2e-3);
     point(&rub);
     const double* x = rub.scene->mesh->x;
     NoliEnergyTerm term = noli_gcp_friction_term(&rub.friction);
@@ -204,7 +204,7 @@ static void normal_forces_are_those_of_the_gradient(void** state) {
   TestRandom random = {312};
 
   // gradients and contacts of the same positions
-  Rub rub = make(&random, 0.0);
+  FrictionContact rub = make(&random, 0.0);
   point(&rub);
   const GcpScene* scene = rub.scene;
   const double* x = scene->mesh->x;
@@ -246,7 +246,7 @@ static void normal_forces_are_those_of_the_gradient(void** state) {
 static void forces_are_in_balance(void** state) {
   (void)state;
   TestRandom random = {313};
-  Rub rub = make(&random, 1e-3);
+  FrictionContact rub = make(&random, 1e-3);
   point(&rub);
   const GcpScene* scene = rub.scene;
   int32_t n_vert = scene->mesh->n_vert;

@@ -66,7 +66,7 @@ static void check_transpose(const Fixture* f) {
     y[i] = test_random(&random, -1.0, 1.0);
   }
   noli_variables_values(&f->variables, z, value);
-  noli_variables_pull(&f->variables, y, pulled);
+  noli_variables_adjoint(&f->variables, y, pulled);
   for (int64_t i = 0; i < f->n; i++) {
     a += y[i] * value[i];
   }

@@ -129,7 +129,7 @@ static void it_takes_what_pays(void** state) {
   NoliLinSolver* solver = NULL;
   ASSERT_OK(noli_lin_solver_create(context, "auto", &solver));
   noli_lin_solver_set_tolerance(solver, 1e-9);
-  noli_lin_solver_forget(solver);
+  noli_lin_solver_reset(solver);
 
   // an easy system is solved by iterations
   assert_true(solve(solver, &easy, x) < 1e-5);
@@ -146,12 +146,12 @@ static void it_takes_what_pays(void** state) {
   assert_int_equal(iterations_of(solver), after);
 
   // after forgetting, by iterations again
-  noli_lin_solver_forget(solver);
+  noli_lin_solver_reset(solver);
   assert_true(solve(solver, &easy, x) < 1e-5);
   assert_int_equal(iterations_of(solver), after + before);
 
   // a rod is factored immediately
-  noli_lin_solver_forget(solver);
+  noli_lin_solver_reset(solver);
   after = iterations_of(solver);
   assert_true(solve(solver, &thin, x) < 1e-12);
   assert_int_equal(iterations_of(solver), after);
@@ -163,14 +163,14 @@ static void it_takes_what_pays(void** state) {
   test_context_done(&context);
 }
 
-// Solves a system in a period of its own, after a lesson; returns how many iterations that took.
+// Solves a system in a period of its own, after a record; returns how many iterations that took.
 static int64_t iterations_in_period(NoliLinSolver* solver, const NoliBlockMatrix* matrix,
-                                    NoliLinLesson* lesson, double* x) {
+                                    NoliLinRecord* record, double* x) {
   int64_t before = iterations_of(solver);
-  noli_lin_solver_forget(solver);
-  noli_lin_solver_recall(solver, *lesson);
+  noli_lin_solver_reset(solver);
+  noli_lin_solver_set_record(solver, *record);
   assert_true(solve(solver, matrix, x) < 1e-4);
-  *lesson = noli_lin_solver_lesson(solver);
+  *record = noli_lin_solver_record(solver);
   return iterations_of(solver) - before;
 }
 
@@ -189,11 +189,11 @@ static void it_tries_less_often_after_failures(void** state) {
   noli_lin_solver_set_tolerance(solver, 1e-9);
 
   // failures
-  NoliLinLesson lesson = {0};
+  NoliLinRecord record = {0};
   int64_t tried[7], n_tried = 0;
   for (int64_t period = 0; n_tried < 7; period++) {
     assert_true(period < 200);
-    if (iterations_in_period(solver, &hard, &lesson, x) > 0) {
+    if (iterations_in_period(solver, &hard, &record, x) > 0) {
       tried[n_tried++] = period;
     }
   }
@@ -203,21 +203,21 @@ static void it_tries_less_often_after_failures(void** state) {
   }
 
   // a success; a failure at a later system than the first teaches nothing
-  lesson.wait = 0;
-  assert_true(iterations_in_period(solver, &easy, &lesson, x) > 0);
-  assert_int_equal(lesson.failures, 0);
+  record.wait = 0;
+  assert_true(iterations_in_period(solver, &easy, &record, x) > 0);
+  assert_int_equal(record.failures, 0);
   assert_true(solve(solver, &hard, x) < 1e-4);
-  lesson = noli_lin_solver_lesson(solver);
-  assert_true(lesson.failures == 0 && lesson.wait == 0);
+  record = noli_lin_solver_record(solver);
+  assert_true(record.failures == 0 && record.wait == 0);
 
   // by request all systems are factored, which teaches nothing either
   int64_t before = iterations_of(solver);
-  noli_lin_solver_forget(solver);
+  noli_lin_solver_reset(solver);
   noli_lin_solver_factor_all(solver);
   assert_true(solve(solver, &easy, x) < 1e-12);
   assert_int_equal(iterations_of(solver), before);
-  lesson = noli_lin_solver_lesson(solver);
-  assert_true(lesson.failures == 0 && lesson.wait == 0);
+  record = noli_lin_solver_record(solver);
+  assert_true(record.failures == 0 && record.wait == 0);
   noli_lin_solver_destroy(&solver);
   free_grid(&easy);
   free_grid(&hard);
@@ -241,10 +241,10 @@ static void it_says_whether_it_factors(void** state) {
     ASSERT_OK(noli_lin_solver_create(context, row[k].name, &solver));
     ASSERT_OK(noli_lin_solver_factors(solver, &wide, &factors));
     assert_true(factors == row[k].box);
-    noli_lin_solver_forget(solver);
+    noli_lin_solver_reset(solver);
     ASSERT_OK(noli_lin_solver_factors(solver, &thin, &factors));
     assert_true(factors == row[k].rod);
-    noli_lin_solver_forget(solver);
+    noli_lin_solver_reset(solver);
     noli_lin_solver_factor_all(solver);
     ASSERT_OK(noli_lin_solver_factors(solver, &wide, &factors));
     assert_true(factors == (k < 2));
@@ -282,7 +282,7 @@ static void it_decides_as_if_it_had_just_been_made(void** state) {
     for (int32_t k = 0; k < before; k++) {
       solve(solver, &matrix[(before + k) % 4], x);
     }
-    noli_lin_solver_forget(solver);
+    noli_lin_solver_reset(solver);
     int64_t start = iterations_of(solver);
 
     // then the four
@@ -379,7 +379,7 @@ static void what_does_not_converge_is_factored(const char* name) {
 
   // three steps
   for (int step = 0; step < 3; step++) {
-    noli_lin_solver_forget(solver);
+    noli_lin_solver_reset(solver);
     int64_t fallbacks = noli_lin_solver_stats(solver).fallbacks, before = iterations_of(solver);
     assert_int_equal(fallbacks, 2 * step);
     assert_true(solve(solver, &easy, x) < 1e-12);

@@ -286,7 +286,7 @@ static void check_singular(NoliContext* context, NoliLinSolver* solver, NoliLinS
       ASSERT_STATUS(solve(solver, &wrong, general_of(&wrong)), NOLI_NOT_FINITE);
       ASSERT_OK(solve(solver, &good, general_of(&good)));
     }
-    noli_lin_solver_forget(solver);
+    noli_lin_solver_reset(solver);
   }
   free_system(&good);
   free_system(&zero);
@@ -380,7 +380,7 @@ static void check_fallback(const char* name, const char* direct, bool is_automat
       assert_true(k == 1 || stats.iterations == before);
       before = stats.iterations;
     }
-    noli_lin_solver_forget(solver);
+    noli_lin_solver_reset(solver);
   }
   assert_int_equal(warnings.n, is_automatic ? 0 : 1);
   if (!is_automatic) {

@@ -142,7 +142,7 @@ static void double_precision_takes_over(void** state) {
   int64_t tried = refinements_of(solver);
 
   // in single precision again
-  noli_lin_solver_forget(solver);
+  noli_lin_solver_reset(solver);
   assert_true(solve(solver, &easy, x) < 1e-10);
   assert_int_equal(refinements_of(solver), tried + refinements);
   noli_lin_solver_destroy(&solver);

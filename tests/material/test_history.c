@@ -425,7 +425,7 @@ static void require_slopes(TestRandom* random, bool ends, double elapsed, const 
   }
   NoliMaterialPoint point = point_at(before, elapsed);
   NoliRelaxation at = {.ends = ends, .F = *F, .before = before};
-  noli_history_push(&point, &at, &dF, d_before, d_numbers, d_after);
+  noli_history_change_tangent(&point, &at, &dF, d_before, d_numbers, d_after);
   for (int side = 0; side < 2; side++) {
     double h = side == 0 ? -step : step, varied[SIZE];
     NoliMat3 G = moved(F, h, &dF);
@@ -436,7 +436,7 @@ static void require_slopes(TestRandom* random, bool ends, double elapsed, const 
     change_history(&series, ends, elapsed, &G, varied, end[side]);
   }
   double forward = 0.0, reverse = 0.0;
-  noli_history_pull(&point, &at, by_after, &by_F, by_before, by_numbers);
+  noli_history_change_adjoint(&point, &at, by_after, &by_F, by_before, by_numbers);
   for (int k = 0; k < NOLI_MATERIAL_NUMBERS; k++) {
     reverse += by_numbers[k] * d_numbers[k];
   }

@@ -40,7 +40,7 @@ static NoliMat3 stress_of(const NoliMaterialPoint* point, const NoliMat3* F) {
   NoliBranch branch = noli_branch_at(point, 0);
   NoliMat3 FG = noli_branch_times(&branch, F);
   NoliMat3 P = material_stress(branch.law, branch.lame, &FG);
-  return noli_branch_pull(&branch, &P);
+  return noli_branch_adjoint(&branch, &P);
 }
 
 static void step(int law, const NoliMat3* F, double* history) {
@@ -405,13 +405,13 @@ static void check_relaxation(TestRandom* random, const Point* p, bool ends) {
   NoliMaterialPoint material = material_of(p);
   NoliRelaxation at = {.ends = ends, .F = p->F, .before = p->history};
   d.number[NOLI_NUMBER_PARAMETERS + 3] *= p->number[NOLI_NUMBER_PARAMETERS + 3] > 0.0 ? 1.0 : 0.0;
-  noli_history_push(&material, &at, &d.F, d.history, d.number, d_after);
+  noli_history_change_tangent(&material, &at, &d.F, d.history, d.number, d_after);
   for (int i = 0; i < ALL; i++) {
     ASSERT_NEAR(d_after[i], (end[1][i] - end[0][i]) / (2.0 * h), 1e-7);
     by_after[i] = test_random(random, -1.0, 1.0);
     forward += by_after[i] * d_after[i];
   }
-  noli_history_pull(&material, &at, by_after, &by_F, by_before, by_numbers);
+  noli_history_change_adjoint(&material, &at, by_after, &by_F, by_before, by_numbers);
   for (int i = 0; i < NOLI_MATERIAL_NUMBERS; i++) {
     reverse += by_numbers[i] * d.number[i];
   }

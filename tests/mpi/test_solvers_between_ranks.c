@@ -204,7 +204,7 @@ static void check_rings(const Ring* bad, int32_t n_bad) {
   assert_true(first >= wanted && wanted > 0);
   assert_int_equal(iterations_of_rings(context, ilu, &rings), wanted);
   assert_int_equal(iterations_of_rings(context, ilu, &plain), by_sor);
-  noli_lin_solver_forget(ilu);
+  noli_lin_solver_reset(ilu);
   assert_int_equal(iterations_of_rings(context, ilu, &plain), by_ilu);
   assert_int_equal(iterations_of_rings(context, ilu, &rings), first);
   assert_int_equal(noli_lin_solver_stats(ilu).fallbacks, 0);

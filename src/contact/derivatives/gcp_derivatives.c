@@ -117,14 +117,14 @@ typedef struct Blocks {
 } Blocks;
 
 // w_a dF/dlambda in the rows of a block.
-static void force_rows(const NoliGcpRubbing* of, double row[3 * NODES]) {
+static void force_rows(const NoliGcpFrictionContact* of, double row[3 * NODES]) {
   NoliVec3 by_lambda = noli_sliding_force_by_lambda(&of->sliding, &of->law);
   for (int32_t a = 0; a < of->normal.n_vertex; a++) {
     noli_store3(row + 3 * a, noli_scale3(of->normal.closest.weight[a], by_lambda));
   }
 }
 
-static void write_nodes(const NoliGcpRubbing* of, int64_t i, NoliMixedBlocks* blocks) {
+static void write_nodes(const NoliGcpFrictionContact* of, int64_t i, NoliMixedBlocks* blocks) {
   for (int32_t a = 0; a < of->normal.n_vertex; a++) {
     blocks->node[NODES * i + a] = of->normal.vertex[a];
   }
@@ -132,7 +132,7 @@ static void write_nodes(const NoliGcpRubbing* of, int64_t i, NoliMixedBlocks* bl
 
 // By the positions of the geometry: weights and normal follow the vertices, the normal force all
 // nodes of the stencil. `by_node` are its derivatives; NULL: by x_hat instead.
-static void write_moved(const NoliGcpSet* set, int64_t i, const NoliGcpRubbing* of,
+static void write_moved(const NoliGcpSet* set, int64_t i, const NoliGcpFrictionContact* of,
                         const double* by_node, NoliMixedBlocks* blocks) {
   int32_t n = 3 * of->normal.n_vertex, n_node = stencil_size(set, i);
   double slopes[9 * NODES * NODES] = {0.0}, row[3 * NODES];
@@ -155,7 +155,7 @@ static void write_moved(const NoliGcpSet* set, int64_t i, const NoliGcpRubbing* 
 }
 
 // By the inputs of the normal force.
-static void write_force(const NoliGcp* gcp, int64_t i, const NoliGcpRubbing* of,
+static void write_force(const NoliGcp* gcp, int64_t i, const NoliGcpFrictionContact* of,
                         NoliMixedBlocks column[COLUMNS]) {
   double weight[2], row[3 * NODES], lambda = of->normal.lambda;
   int64_t input[COLUMNS];
@@ -178,12 +178,12 @@ static void write_force(const NoliGcp* gcp, int64_t i, const NoliGcpRubbing* of,
 }
 
 // The slopes of pair i: by the lagged positions, or by x_hat where x_lag is x itself.
-static void write_rubbing(const NoliGcpFriction* data, int64_t i, const double* x_lag,
-                          const double* x, NoliPairClasses classes, NoliGcpScratch* scratch,
-                          Blocks* blocks) {
+static void write_friction_contact(const NoliGcpFriction* data, int64_t i, const double* x_lag,
+                                   const double* x, NoliPairClasses classes,
+                                   NoliGcpScratch* scratch, Blocks* blocks) {
   const NoliGcpSet* set = data->gcp->set;
-  NoliGcpRubbing of;
-  if (!noli_gcp_find_rubbing(data, i, x_lag, &of) || !(of.normal.lambda > 0.0)) {
+  NoliGcpFrictionContact of;
+  if (!noli_gcp_find_friction_contact(data, i, x_lag, &of) || !(of.normal.lambda > 0.0)) {
     return;
   }
   noli_sliding_move(&of.sliding, of.normal.vertex, x, data->x_hat);
@@ -216,7 +216,7 @@ static NoliStatus gcp_slopes_list_friction(NoliMixedList* list, const NoliGcpFri
   NOLI_TRY(add_columns(list, n, NODES, blocks.column));
   NoliGcpScratch* scratch = noli_gcp_set_claim(set);
   for (int64_t i = 0; i < n; i++) {
-    write_rubbing(data, i, x_lag, x, classes, scratch, &blocks);
+    write_friction_contact(data, i, x_lag, x, classes, scratch, &blocks);
   }
   noli_gcp_set_release(scratch);
 done:

@@ -68,7 +68,8 @@ done:
 // ---- friction -----------------------------------------------------------------------------------
 
 // The weights of the nodes of a stencil: the vertex alone, or all nodes of the patch.
-static void find_weights(const NoliImplicitSurfaceRubbing* of, int32_t n_node, double* weight) {
+static void find_weights(const NoliImplicitSurfaceFrictionContact* of, int32_t n_node,
+                         double* weight) {
   weight[0] = 1.0;
   if (n_node > 1) {
     noli_patch_weights(&of->here.patch, &of->here.value, n_node, weight);
@@ -76,8 +77,8 @@ static void find_weights(const NoliImplicitSurfaceRubbing* of, int32_t n_node, d
 }
 
 // Adds `factor` w_i F' P w_j: the residuals by the motion of the nodes.
-static void add_moved(const NoliImplicitSurfaceRubbing* of, int32_t n_node, const double* weight,
-                      double factor, int32_t n_column, double* block) {
+static void add_moved(const NoliImplicitSurfaceFrictionContact* of, int32_t n_node,
+                      const double* weight, double factor, int32_t n_column, double* block) {
   NoliVec3 n = of->sliding.n;
   NoliMat3 P = noli_sub33(noli_identity3(), noli_outer33(n, n));
   NoliMat3 slope = noli_mul33(noli_sliding_force_by_sliding(&of->sliding, &of->law), P);
@@ -119,7 +120,7 @@ typedef struct Work {
   double* part[2];        // blocks of one stencil: symmetric, skew
 } Work;
 
-static void write_moved(Work* work, const NoliImplicitSurfaceRubbing* of, int64_t c) {
+static void write_moved(Work* work, const NoliImplicitSurfaceFrictionContact* of, int64_t c) {
   const NoliImplicitSurfaceContactSet* set = work->data->penalty->set;
   const NoliEnergyTerm term = noli_implicit_surface_friction_term(work->data);
   int32_t n_node = stencil_size(set, c), n_column = work->moved.n_input;
@@ -149,10 +150,10 @@ static void spread(const Work* work, NoliVec3 force, int32_t n_node) {
 
 static void write_contact(Work* work, int64_t c) {
   const NoliImplicitSurfacePenalty* penalty = work->data->penalty;
-  NoliImplicitSurfaceRubbing of;
+  NoliImplicitSurfaceFrictionContact of;
   int32_t n_node = stencil_size(penalty->set, c);
   double by_coefficient[3 * NOLI_SLIDING_NODES];
-  if (!noli_implicit_surface_find_rubbing(work->data, work->x, c, &of)) {
+  if (!noli_implicit_surface_find_friction_contact(work->data, work->x, c, &of)) {
     return;
   }
   find_weights(&of, n_node, work->weight);

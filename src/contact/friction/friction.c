@@ -52,7 +52,7 @@ static Stencil stencil_of(const NoliFrictionSet* set, int64_t i) {
                    set->weight.data + first};
 }
 
-static bool rubs(const NoliContactPairs* pairs, const int32_t entity[2]) {
+static bool has_friction(const NoliContactPairs* pairs, const int32_t entity[2]) {
   return noli_contact_pairs_law(pairs, entity[0], entity[1]) != NULL;
 }
 
@@ -181,13 +181,13 @@ static NoliStatus add_contacts(NoliFrictionSet* set, NoliContext* context,
   NoliStatus status = NOLI_OK;
   const NoliContactSet* contacts = barrier->set;
   for (int64_t i = 0; i < contacts->contact.count; i++) {
-    if (rubs(pairs, contacts->contact.data[i].entity)) {
+    if (has_friction(pairs, contacts->contact.data[i].entity)) {
       NoliNormalContact contact = from_contact(&contacts->contact.data[i], barrier, x);
       NOLI_TRY(noli_friction_set_add(set, context, pairs, &contact));
     }
   }
   for (int64_t i = 0; i < contacts->plane.count; i++) {
-    if (rubs(pairs, contacts->plane.data[i].entity)) {
+    if (has_friction(pairs, contacts->plane.data[i].entity)) {
       NoliNormalContact contact = from_plane(&contacts->plane.data[i], barrier, x);
       NOLI_TRY(noli_friction_set_add(set, context, pairs, &contact));
     }
@@ -219,7 +219,7 @@ NoliStatus noli_friction_set_add_stencils(NoliFrictionSet* set, NoliContext* con
   const NoliBarrier barrier = {contacts, NULL, dhat * dhat, kappa};
   for (int64_t i = 0; i < contacts->contact.count; i++) {
     const NoliContact* contact = &contacts->contact.data[i];
-    if (rubs(pairs, contact->entity)) {
+    if (has_friction(pairs, contact->entity)) {
       NoliNormalContact made = from_contact(contact, &barrier, x);
       int32_t size = 0;
       while (size < 4 && made.node[size] != NOLI_NULL_INDEX) {

@@ -46,7 +46,7 @@ static double rise_potential(double y, double eps, double reach) {
          (end > eps ? sliding_integral(end, reach) - sliding_integral(eps, reach) : 0.0);
 }
 
-bool noli_friction_law_rubs(const NoliFrictionLaw* law) {
+bool noli_friction_law_acts(const NoliFrictionLaw* law) {
   return law->mu_d > 0.0 || law->mu_s > 0.0 || law->mu_v > 0.0;
 }
 

@@ -33,7 +33,7 @@ typedef struct NoliSlidingLaw {
 } NoliSlidingLaw;
 
 // Whether the law has any friction.
-bool noli_friction_law_rubs(const NoliFrictionLaw* law);
+bool noli_friction_law_acts(const NoliFrictionLaw* law);
 
 // Scales a law to the sliding of a stage; eps_v, h_v > 0. Forces have the scale of lambda: if
 // lambda is multiplied by h_e^2, magnitudes are as well, and potentials are those of the

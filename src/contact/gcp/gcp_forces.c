@@ -58,7 +58,7 @@ NoliGcpNormal noli_gcp_normal(const NoliGcp* gcp, int64_t i, int32_t n_body, con
   return normal;
 }
 
-bool noli_gcp_rubs(const NoliGcp* gcp, int64_t i, const NoliContactPairs* pairs) {
+bool noli_gcp_has_friction(const NoliGcp* gcp, int64_t i, const NoliContactPairs* pairs) {
   NoliGcpPair pair = gcp->set->pair.data[i];
   const int32_t* body = gcp->model->surface->body;
   int32_t vertex[4], n = noli_gcp_pair_vertices(gcp->model, pair, vertex);
@@ -143,7 +143,7 @@ NoliStatus noli_gcp_friction(const NoliGcp* gcp, NoliContext* context,
                              const NoliContactPairs* pairs, const double* x, NoliFrictionSet* set) {
   NoliStatus status = NOLI_OK;
   for (int64_t i = 0; i < gcp->set->pair.count; i++) {
-    if (!noli_gcp_rubs(gcp, i, pairs)) {
+    if (!noli_gcp_has_friction(gcp, i, pairs)) {
       continue;
     }
     NoliGcpNormal normal = noli_gcp_normal(gcp, i, pairs->n_body, x);

@@ -35,7 +35,7 @@ NoliGcpNormal noli_gcp_normal(const NoliGcp* gcp, int64_t i, int32_t n_body, con
 NoliContactPlace noli_gcp_place(const NoliGcpNormal* normal, const double* x);
 
 // Whether there is friction between the two sides of pair i.
-bool noli_gcp_rubs(const NoliGcp* gcp, int64_t i, const NoliContactPairs* pairs);
+bool noli_gcp_has_friction(const NoliGcp* gcp, int64_t i, const NoliContactPairs* pairs);
 
 // Adds the force -gradient / scale to each vertex of `force` (n_vert x 3).
 NOLI_WARN_UNUSED NoliStatus noli_gcp_forces(const NoliGcp* gcp, NoliContext* context,

@@ -6,11 +6,12 @@
 
 enum { NODES = NOLI_SLIDING_NODES };
 
-typedef NoliGcpRubbing Rubbing;
+typedef NoliGcpFrictionContact Rubbing;
 
-bool noli_gcp_find_rubbing(const NoliGcpFriction* data, int64_t i, const double* x, Rubbing* of) {
+bool noli_gcp_find_friction_contact(const NoliGcpFriction* data, int64_t i, const double* x,
+                                    Rubbing* of) {
   const NoliContactPairs* pairs = data->pairs;
-  if (!noli_gcp_rubs(data->gcp, i, pairs)) {
+  if (!noli_gcp_has_friction(data->gcp, i, pairs)) {
     return false;
   }
   of->normal = noli_gcp_normal(data->gcp, i, pairs->n_body, x);
@@ -106,7 +107,7 @@ static void gcp_implicit_friction_evaluate(const void* user, const double* x, in
 
     // force and Jacobian
     Rubbing of;
-    if ((residual == NULL && part == NULL) || !noli_gcp_find_rubbing(data, i, x, &of)) {
+    if ((residual == NULL && part == NULL) || !noli_gcp_find_friction_contact(data, i, x, &of)) {
       continue;
     }
     if (residual != NULL) {
@@ -137,7 +138,7 @@ void noli_gcp_friction_forces(const NoliGcpFriction* data, const double* x, doub
   for (int64_t i = 0; i < data->gcp->set->pair.count; i++) {
     Rubbing of;
     double residual[3 * NODES];
-    if (!noli_gcp_find_rubbing(data, i, x, &of)) {
+    if (!noli_gcp_find_friction_contact(data, i, x, &of)) {
       continue;
     }
     write_residual(&of, residual);
@@ -153,7 +154,7 @@ NoliStatus noli_gcp_friction_pair_forces(const NoliGcpFriction* data, NoliContex
   for (int64_t i = 0; i < data->gcp->set->pair.count; i++) {
     Rubbing of;
     double residual[3 * NODES];
-    if (!noli_gcp_find_rubbing(data, i, x, &of)) {
+    if (!noli_gcp_find_friction_contact(data, i, x, &of)) {
       continue;
     }
     write_residual(&of, residual);

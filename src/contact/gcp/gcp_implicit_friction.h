@@ -21,20 +21,21 @@ typedef struct NoliGcpFriction {
 } NoliGcpFriction;
 
 // A pair with friction, at x.
-typedef struct NoliGcpRubbing {
+typedef struct NoliGcpFrictionContact {
   NoliGcpNormal normal;
   NoliSlidingLaw law;
   NoliSliding sliding;
-} NoliGcpRubbing;
+} NoliGcpFrictionContact;
 
 // Returns false if pair i has no friction.
-bool noli_gcp_find_rubbing(const NoliGcpFriction* data, int64_t i, const double* x,
-                           NoliGcpRubbing* of);
+bool noli_gcp_find_friction_contact(const NoliGcpFriction* data, int64_t i, const double* x,
+                                    NoliGcpFrictionContact* of);
 
 // Writes the derivatives of lambda by all nodes of the stencil to `by_node` (3 n_node). `memory` is
 // that of noli_gcp_pair_derivatives.
 void noli_gcp_normal_force_by_nodes(const NoliGcpFriction* data, int64_t i, const double* x,
-                                    const NoliGcpRubbing* of, double* memory, double* by_node);
+                                    const NoliGcpFrictionContact* of, double* memory,
+                                    double* by_node);
 
 // A force without energy, for solvers with nonsymmetric matrices. `data` is borrowed.
 NoliEnergyTerm noli_gcp_friction_term(const NoliGcpFriction* data);

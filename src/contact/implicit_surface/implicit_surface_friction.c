@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-typedef NoliImplicitSurfaceRubbing Rubbing;
+typedef NoliImplicitSurfaceFrictionContact Rubbing;
 
 static NoliVec3 moved(const NoliImplicitSurfaceFriction* data, const double* x, int32_t vertex) {
   int64_t at = 3 * (int64_t)vertex;
@@ -22,8 +22,8 @@ static NoliVec3 relative_motion(const NoliImplicitSurfaceFriction* data, const d
   return q;
 }
 
-bool noli_implicit_surface_find_rubbing(const NoliImplicitSurfaceFriction* data, const double* x,
-                                        int64_t c, Rubbing* of) {
+bool noli_implicit_surface_find_friction_contact(const NoliImplicitSurfaceFriction* data,
+                                                 const double* x, int64_t c, Rubbing* of) {
   const NoliImplicitSurfaceContact* contact = &data->penalty->set->contact.data[c];
   const NoliFrictionLaw* law =
       noli_contact_pairs_law(data->pairs, contact->entity[0], contact->entity[1]);
@@ -175,7 +175,8 @@ static void implicit_surface_friction_evaluate(const void* user, const double* x
 
     // force and Jacobian
     Rubbing of;
-    if ((residual == NULL && !matrix) || !noli_implicit_surface_find_rubbing(data, x, c, &of)) {
+    if ((residual == NULL && !matrix) ||
+        !noli_implicit_surface_find_friction_contact(data, x, c, &of)) {
       continue;
     }
     if (residual != NULL) {
@@ -204,7 +205,7 @@ void noli_implicit_surface_friction_forces(const NoliImplicitSurfaceFriction* da
   for (int64_t c = 0; c < set->contact.count; c++) {
     Rubbing of;
     NoliPatchNode* node = set->part.data + set->first.data[c];
-    if (!noli_implicit_surface_find_rubbing(data, x, c, &of)) {
+    if (!noli_implicit_surface_find_friction_contact(data, x, c, &of)) {
       continue;
     }
     find_nodes(data, c, &of, node);
@@ -224,7 +225,7 @@ NoliStatus noli_implicit_surface_friction_pair_forces(const NoliImplicitSurfaceF
   const NoliImplicitSurfaceContactSet* set = data->penalty->set;
   for (int64_t c = 0; c < set->contact.count; c++) {
     Rubbing of;
-    if (noli_implicit_surface_find_rubbing(data, x, c, &of)) {
+    if (noli_implicit_surface_find_friction_contact(data, x, c, &of)) {
       NoliVec3 force = noli_scale3(-1.0 / scale, noli_sliding_force(&of.sliding, &of.law));
       NoliContactPlace place = noli_implicit_surface_place(&set->contact.data[c], &of.here, x);
       NOLI_TRY(noli_pair_forces_add_friction(pairs, context, &place, force));

@@ -20,16 +20,17 @@ typedef struct NoliImplicitSurfaceFriction {
 } NoliImplicitSurfaceFriction;
 
 // A contact with friction, at x.
-typedef struct NoliImplicitSurfaceRubbing {
+typedef struct NoliImplicitSurfaceFrictionContact {
   NoliImplicitSurfaceHere here;
   NoliSlidingLaw law;
   NoliSliding sliding; // its n, q, u and lambda
   double steepness;    // |grad d|
-} NoliImplicitSurfaceRubbing;
+} NoliImplicitSurfaceFrictionContact;
 
 // Returns false if contact c has no friction.
-bool noli_implicit_surface_find_rubbing(const NoliImplicitSurfaceFriction* data, const double* x,
-                                        int64_t c, NoliImplicitSurfaceRubbing* of);
+bool noli_implicit_surface_find_friction_contact(const NoliImplicitSurfaceFriction* data,
+                                                 const double* x, int64_t c,
+                                                 NoliImplicitSurfaceFrictionContact* of);
 
 // A force without energy, for solvers with nonsymmetric matrices. `data` is borrowed. Evaluates
 // Jacobians in scratch of the set: one evaluation at a time.

@@ -231,8 +231,8 @@ static int32_t points_of(const NoliGoalPlace* place, int32_t e, Point* point) {
 
 static void add_by_deformation(const NoliGoalPlace* place, int32_t e, int32_t q, const Point* point,
                                const NoliMat3* by_F, NoliGoalSlopes* slopes) {
-  noli_block_pull_deformation(noli_goal_block(place), e, q, place->sim->model->problem.X, &point->F,
-                              by_F, slopes->x, slopes->inputs.value[NOLI_INPUT_REST]);
+  noli_block_deformation_adjoint(noli_goal_block(place), e, q, place->sim->model->problem.X,
+                                 &point->F, by_F, slopes->x, slopes->inputs.value[NOLI_INPUT_REST]);
 }
 
 // ---- elastic energy -----------------------------------------------------------------------------

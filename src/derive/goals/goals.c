@@ -313,7 +313,7 @@ static NoliStatus add_goal(const NoliGoals* goals, const Goal* goal, NoliSim* si
     NOLI_TRY(goal->quantity->derive(&place, work.slope, &slopes));
     noli_goal_derive_weights(goal->quantity, &place, work.by_weight, &slopes);
     if (at->d_p != NULL) {
-      noli_parameters_pull(goals->parameters, &slopes.inputs, at->d_p);
+      noli_parameters_adjoint(goals->parameters, &slopes.inputs, at->d_p);
     }
   }
 done:

@@ -393,14 +393,14 @@ done:
   return status;
 }
 
-void noli_parameters_push(const NoliParameters* self, int64_t index, NoliInputs* change) {
+void noli_parameters_tangent(const NoliParameters* self, int64_t index, NoliInputs* change) {
   for (int64_t e = self->first_entry[index]; e < self->first_entry[index + 1]; e++) {
     const NoliParameterEntry* entry = &self->entry.data[e];
     change->value[entry->input][entry->index] += entry->factor;
   }
 }
 
-void noli_parameters_pull(const NoliParameters* self, const NoliInputs* from, double* d_p) {
+void noli_parameters_adjoint(const NoliParameters* self, const NoliInputs* from, double* d_p) {
   for (int64_t j = 0; j < self->n; j++) {
     for (int64_t e = self->first_entry[j]; e < self->first_entry[j + 1]; e++) {
       const NoliParameterEntry* entry = &self->entry.data[e];

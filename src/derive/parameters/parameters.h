@@ -110,5 +110,5 @@ int32_t noli_parameters_class_count(const NoliParameters* self);
 
 // Adds the changes of inputs by that of value `index`; adds to d_p (n) derivatives by the
 // parameters that follow from those by the inputs.
-void noli_parameters_push(const NoliParameters* self, int64_t index, NoliInputs* change);
-void noli_parameters_pull(const NoliParameters* self, const NoliInputs* from, double* d_p);
+void noli_parameters_tangent(const NoliParameters* self, int64_t index, NoliInputs* change);
+void noli_parameters_adjoint(const NoliParameters* self, const NoliInputs* from, double* d_p);

@@ -239,7 +239,7 @@ done:
   return status;
 }
 
-void noli_sensitivity_forget(NoliSensitivity* self) {
+void noli_sensitivity_reset(NoliSensitivity* self) {
   self->part = NULL;
 }
 
@@ -258,8 +258,8 @@ static double by_mass(const NoliStage* stage, int64_t j) {
 }
 
 // Adds the products of a list with a factor times lambda; forward with the changes of inputs.
-static void pull_list(const NoliMixedList* list, double factor, const double* lambda,
-                      NoliInputs* to) {
+static void list_adjoint(const NoliMixedList* list, double factor, const double* lambda,
+                         NoliInputs* to) {
   for (int64_t i = 0; i < list->blocks.count; i++) {
     const NoliMixedBlocks* blocks = &list->blocks.data[i];
     if (to->value[blocks->kind] != NULL) {
@@ -268,7 +268,7 @@ static void pull_list(const NoliMixedList* list, double factor, const double* la
   }
 }
 
-static void push_list(const NoliMixedList* list, const NoliInputs* change, double* g) {
+static void list_tangent(const NoliMixedList* list, const NoliInputs* change, double* g) {
   for (int64_t i = 0; i < list->blocks.count; i++) {
     const NoliMixedBlocks* blocks = &list->blocks.data[i];
     if (change->value[blocks->kind] != NULL) {
@@ -278,7 +278,7 @@ static void push_list(const NoliMixedList* list, const NoliInputs* change, doubl
 }
 
 // Adds -(dG/dinput)^T lambda by all inputs but x_tilde and x_hat of potentials.
-static void pull_inputs(const NoliSensitivity* self, const double* lambda, NoliInputs* to) {
+static void inputs_adjoint(const NoliSensitivity* self, const double* lambda, NoliInputs* to) {
   const NoliStage* stage = self->sim->stage;
   const NoliProblem* problem = stage->problem;
   double h_e_sqr = stage->time.h_e * stage->time.h_e;
@@ -298,11 +298,11 @@ static void pull_inputs(const NoliSensitivity* self, const double* lambda, NoliI
       force[f] += h_e_sqr * lambda[j] * self->force[f][j];
     }
   }
-  pull_list(&self->mixed, -1.0, lambda, to);
+  list_adjoint(&self->mixed, -1.0, lambda, to);
 }
 
 // Adds dG/dinput times the changes of the same inputs to g.
-static void push_inputs(const NoliSensitivity* self, const NoliInputs* change, double* g) {
+static void inputs_tangent(const NoliSensitivity* self, const NoliInputs* change, double* g) {
   const NoliStage* stage = self->sim->stage;
   const NoliProblem* problem = stage->problem;
   double h_e_sqr = stage->time.h_e * stage->time.h_e;
@@ -318,7 +318,7 @@ static void push_inputs(const NoliSensitivity* self, const NoliInputs* change, d
       g[j] -= h_e_sqr * force[f] * self->force[f][j];
     }
   }
-  push_list(&self->mixed, change, g);
+  list_tangent(&self->mixed, change, g);
 }
 
 static void negate(double* x, int64_t n) {
@@ -328,20 +328,20 @@ static void negate(double* x, int64_t n) {
 }
 
 // Forces on tied nodes, where weights change.
-static void pull_ties(const NoliSensitivity* self, const double* lambda, const NoliInputs* to) {
+static void ties_adjoint(const NoliSensitivity* self, const double* lambda, const NoliInputs* to) {
   if (to->value[NOLI_INPUT_TIE] != NULL) {
     noli_tie_slopes_add_power(&self->ties, self->gradient, lambda, to->value[NOLI_INPUT_TIE]);
   }
 }
 
-static void push_ties(const NoliSensitivity* self, const NoliInputs* change, double* g) {
+static void ties_tangent(const NoliSensitivity* self, const NoliInputs* change, double* g) {
   if (change->value[NOLI_INPUT_TIE] != NULL) {
     noli_tie_slopes_add_forces(&self->ties, self->gradient, change->value[NOLI_INPUT_TIE], g);
   }
 }
 
-NoliStatus noli_sensitivity_pull(NoliSensitivity* self, const double* b, NoliInputs* to,
-                                 double* target, double* error) {
+NoliStatus noli_sensitivity_adjoint(NoliSensitivity* self, const double* b, NoliInputs* to,
+                                    double* target, double* error) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   int64_t n = 3 * (int64_t)stage->problem->n_vert;
@@ -355,8 +355,8 @@ NoliStatus noli_sensitivity_pull(NoliSensitivity* self, const double* b, NoliInp
   NOLI_TRY(noli_sensitivity_multiply(self, true, NOLI_ROLE_INERTIA, lambda,
                                      to->value[NOLI_INPUT_PREDICTED]));
   NOLI_TRY(noli_sensitivity_multiply(self, true, VISCOUS, lambda, to->value[NOLI_INPUT_REFERENCE]));
-  pull_inputs(self, lambda, to);
-  pull_ties(self, lambda, to);
+  inputs_adjoint(self, lambda, to);
+  ties_adjoint(self, lambda, to);
   negate(lambda, n);
 
   // prescribed components, which move with the start and with motions: b - K lambda
@@ -376,7 +376,7 @@ done:
   return status;
 }
 
-NoliStatus noli_sensitivity_push(NoliSensitivity* self, const NoliInputs* change, double* dx) {
+NoliStatus noli_sensitivity_tangent(NoliSensitivity* self, const NoliInputs* change, double* dx) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   int64_t n = 3 * (int64_t)stage->problem->n_vert;
@@ -400,8 +400,8 @@ NoliStatus noli_sensitivity_push(NoliSensitivity* self, const NoliInputs* change
                            change->value[NOLI_INPUT_TIE], stage->here->x, self->product);
     NOLI_TRY(noli_sensitivity_multiply(self, false, NOLI_ROLE_ALL, self->product, g));
   }
-  push_inputs(self, change, g);
-  push_ties(self, change, g);
+  inputs_tangent(self, change, g);
+  ties_tangent(self, change, g);
 
   // K dx = -dG
   noli_stage_act_on_nodes(stage, g);
@@ -439,8 +439,8 @@ static void sensitivity_add(int64_t n, double a, const double* x, double* y) {
   }
 }
 
-NoliStatus noli_sensitivity_pull_force(NoliSensitivity* self, const NoliTapePart* part,
-                                       const double* b, NoliInputs* to, double* x, double* v) {
+NoliStatus noli_sensitivity_force_adjoint(NoliSensitivity* self, const NoliTapePart* part,
+                                          const double* b, NoliInputs* to, double* x, double* v) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_sensitivity_set_start(self, part));
   NoliStage* stage = self->sim->stage;
@@ -457,8 +457,8 @@ NoliStatus noli_sensitivity_pull_force(NoliSensitivity* self, const NoliTapePart
   memset(hat, 0, (size_t)n * sizeof *hat);
   memset(lagged, 0, (size_t)n * sizeof *lagged);
   NOLI_TRY(noli_sensitivity_multiply(self, true, VISCOUS, lambda, hat));
-  pull_inputs(self, lambda, to);
-  pull_ties(self, lambda, to);
+  inputs_adjoint(self, lambda, to);
+  ties_adjoint(self, lambda, to);
   negate(lambda, n);
   memset(self->product, 0, (size_t)n * sizeof(double));
   NOLI_TRY(noli_sensitivity_multiply(self, true, FORCES, lambda, self->product));
@@ -472,9 +472,9 @@ done:
   return status;
 }
 
-NoliStatus noli_sensitivity_push_force(NoliSensitivity* self, const NoliTapePart* part,
-                                       NoliInputs* change, const double* x, const double* v,
-                                       double* force) {
+NoliStatus noli_sensitivity_force_tangent(NoliSensitivity* self, const NoliTapePart* part,
+                                          NoliInputs* change, const double* x, const double* v,
+                                          double* force) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_sensitivity_set_start(self, part));
   NoliStage* stage = self->sim->stage;
@@ -488,8 +488,8 @@ NoliStatus noli_sensitivity_push_force(NoliSensitivity* self, const NoliTapePart
   NOLI_TRY(noli_sensitivity_multiply(self, false, VISCOUS, hat, g));
   negate(g, n);
   NOLI_TRY(noli_sensitivity_multiply(self, false, FORCES, x, g));
-  push_inputs(self, change, g);
-  push_ties(self, change, g);
+  inputs_tangent(self, change, g);
+  ties_tangent(self, change, g);
   noli_stage_act_on_nodes(stage, g);
   memset(force, 0, (size_t)n * sizeof *force);
   sensitivity_add(n, -1.0 / h_e_sqr, g, force);
@@ -499,8 +499,8 @@ done:
 
 // ---- damping and masses of these forces ---------------------------------------------------------
 
-NoliStatus noli_sensitivity_pull_damping(NoliSensitivity* self, const double* b, NoliInputs* to,
-                                         double* moved) {
+NoliStatus noli_sensitivity_damping_adjoint(NoliSensitivity* self, const double* b, NoliInputs* to,
+                                            double* moved) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = self->sim->stage;
   int64_t n = 3 * (int64_t)stage->problem->n_vert;
@@ -510,14 +510,14 @@ NoliStatus noli_sensitivity_pull_damping(NoliSensitivity* self, const double* b,
   }
   noli_mixed_list_clear(&self->part_list);
   NOLI_TRY(noli_sensitivity_list_damping(self, &self->part_list));
-  pull_list(&self->part_list, 1.0, lambda, to);
+  list_adjoint(&self->part_list, 1.0, lambda, to);
   NOLI_TRY(noli_sensitivity_multiply(self, true, NOLI_ROLE_DAMPING, lambda, moved));
 done:
   return status;
 }
 
-NoliStatus noli_sensitivity_push_damping(NoliSensitivity* self, const NoliInputs* change,
-                                         const double* moved, double* force) {
+NoliStatus noli_sensitivity_damping_tangent(NoliSensitivity* self, const NoliInputs* change,
+                                            const double* moved, double* force) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = self->sim->stage;
   int64_t n = 3 * (int64_t)stage->problem->n_vert;
@@ -525,29 +525,29 @@ NoliStatus noli_sensitivity_push_damping(NoliSensitivity* self, const NoliInputs
   memset(g, 0, (size_t)n * sizeof *g);
   noli_mixed_list_clear(&self->part_list);
   NOLI_TRY(noli_sensitivity_list_damping(self, &self->part_list));
-  push_list(&self->part_list, change, g);
+  list_tangent(&self->part_list, change, g);
   NOLI_TRY(noli_sensitivity_multiply(self, false, NOLI_ROLE_DAMPING, moved, g));
   sensitivity_add(n, 1.0 / h_e_sqr, g, force);
 done:
   return status;
 }
 
-NoliStatus noli_sensitivity_pull_masses(NoliSensitivity* self, const double* z, double factor,
-                                        const double* b, NoliInputs* to) {
+NoliStatus noli_sensitivity_masses_adjoint(NoliSensitivity* self, const double* z, double factor,
+                                           const double* b, NoliInputs* to) {
   NoliStatus status = NOLI_OK;
   noli_mixed_list_clear(&self->part_list);
   NOLI_TRY(noli_sensitivity_list_masses(self, z, &self->part_list));
-  pull_list(&self->part_list, factor, b, to);
+  list_adjoint(&self->part_list, factor, b, to);
 done:
   return status;
 }
 
-NoliStatus noli_sensitivity_push_masses(NoliSensitivity* self, const double* z,
-                                        const NoliInputs* change, double* force) {
+NoliStatus noli_sensitivity_masses_tangent(NoliSensitivity* self, const double* z,
+                                           const NoliInputs* change, double* force) {
   NoliStatus status = NOLI_OK;
   noli_mixed_list_clear(&self->part_list);
   NOLI_TRY(noli_sensitivity_list_masses(self, z, &self->part_list));
-  push_list(&self->part_list, change, force);
+  list_tangent(&self->part_list, change, force);
 done:
   return status;
 }

@@ -46,13 +46,14 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_set(NoliSensitivity* sensitivity,
 // all inputs to `to`, and those by the positions and velocities at the start to x, of nodes, and v,
 // of all vertices. Forward: its change by changes of inputs, positions and velocities, with that on
 // followers acting on their nodes. Leaves no solve set up.
-NOLI_WARN_UNUSED NoliStatus noli_sensitivity_pull_force(NoliSensitivity* sensitivity,
-                                                        const NoliTapePart* part, const double* b,
-                                                        NoliInputs* to, double* x, double* v);
-NOLI_WARN_UNUSED NoliStatus noli_sensitivity_push_force(NoliSensitivity* sensitivity,
-                                                        const NoliTapePart* part,
-                                                        NoliInputs* change, const double* x,
-                                                        const double* v, double* force);
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_force_adjoint(NoliSensitivity* sensitivity,
+                                                           const NoliTapePart* part,
+                                                           const double* b, NoliInputs* to,
+                                                           double* x, double* v);
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_force_tangent(NoliSensitivity* sensitivity,
+                                                           const NoliTapePart* part,
+                                                           NoliInputs* change, const double* x,
+                                                           const double* v, double* force);
 
 // Sets the state at the start of such a part up, where x - x_hat = h_v v.
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_set_start(NoliSensitivity* sensitivity,
@@ -60,33 +61,34 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_set_start(NoliSensitivity* sensitiv
 
 // The force of damping of what is set up, at the velocity (x - x_hat) / h_v: from derivatives b by
 // it adds those by inputs to `to`, and those by x - x_hat to `moved`. Forward: adds its change.
-NOLI_WARN_UNUSED NoliStatus noli_sensitivity_pull_damping(NoliSensitivity* sensitivity,
-                                                          const double* b, NoliInputs* to,
-                                                          double* moved);
-NOLI_WARN_UNUSED NoliStatus noli_sensitivity_push_damping(NoliSensitivity* sensitivity,
-                                                          const NoliInputs* change,
-                                                          const double* moved, double* force);
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_damping_adjoint(NoliSensitivity* sensitivity,
+                                                             const double* b, NoliInputs* to,
+                                                             double* moved);
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_damping_tangent(NoliSensitivity* sensitivity,
+                                                             const NoliInputs* change,
+                                                             const double* moved, double* force);
 
 // The forces M z of consistent masses: from derivatives b by them adds those by inputs, times a
 // factor, to `to`; forward adds their change.
-NOLI_WARN_UNUSED NoliStatus noli_sensitivity_pull_masses(NoliSensitivity* sensitivity,
-                                                         const double* z, double factor,
-                                                         const double* b, NoliInputs* to);
-NOLI_WARN_UNUSED NoliStatus noli_sensitivity_push_masses(NoliSensitivity* sensitivity,
-                                                         const double* z, const NoliInputs* change,
-                                                         double* force);
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_masses_adjoint(NoliSensitivity* sensitivity,
+                                                            const double* z, double factor,
+                                                            const double* b, NoliInputs* to);
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_masses_tangent(NoliSensitivity* sensitivity,
+                                                            const double* z,
+                                                            const NoliInputs* change,
+                                                            double* force);
 
 // To be called when the parts of a tape are gone, or the stage was used for something else.
-void noli_sensitivity_forget(NoliSensitivity* self);
+void noli_sensitivity_reset(NoliSensitivity* self);
 
 // In reverse: from derivatives b (n_vert x 3) by the solution adds those by all inputs to `to`, and
 // those by prescribed positions, the targets of nodes, to `target` (n_vert x 3), where positions at
 // the start are wanted.
 // `*error` grows by |lambda . G|, what the residual of the solve may change the objective by.
-NOLI_WARN_UNUSED NoliStatus noli_sensitivity_pull(NoliSensitivity* sensitivity, const double* b,
-                                                  NoliInputs* to, double* target, double* error);
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_adjoint(NoliSensitivity* sensitivity, const double* b,
+                                                     NoliInputs* to, double* target, double* error);
 
 // Forward: the change dx (n_vert x 3) of the solution by changes of the inputs, where prescribed
 // components of dx hold the changes of their targets.
-NOLI_WARN_UNUSED NoliStatus noli_sensitivity_push(NoliSensitivity* sensitivity,
-                                                  const NoliInputs* change, double* dx);
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_tangent(NoliSensitivity* sensitivity,
+                                                     const NoliInputs* change, double* dx);

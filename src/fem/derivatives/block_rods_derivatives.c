@@ -16,14 +16,14 @@ static void bending_by_rest(const NoliBlock* block, int64_t stencil, const doubl
 
 static void frame_tangent(const NoliBlock* block, const double* before, const double* x,
                           const double* dx, const double* d_before, double* d_after) {
-  noli_twists_push_transport(&noli_rods_of(block)->twists, block->node, before, x, dx, d_before,
-                             d_after);
+  noli_twists_transport_tangent(&noli_rods_of(block)->twists, block->node, before, x, dx, d_before,
+                                d_after);
 }
 
 static void frame_adjoint(const NoliBlock* block, const double* before, const double* x,
                           const double* by_after, double* by_x, double* by_before) {
-  noli_twists_pull_transport(&noli_rods_of(block)->twists, block->node, before, x, by_after, by_x,
-                             by_before);
+  noli_twists_transport_adjoint(&noli_rods_of(block)->twists, block->node, before, x, by_after,
+                                by_x, by_before);
 }
 
 // The places of the frames of both segments of a turn in that of the block.
@@ -58,8 +58,8 @@ static void rest_frame_tangent(const NoliBlock* block, const double* X, const do
   for (int64_t s = 0; s < block->n_element; s++) {
     double normal[3];
     set_normal(self, s, normal);
-    noli_segment_push_rest(self->rest_frame, s, edge_of(block, X, s), normal, edge_of(block, dX, s),
-                           d_frame);
+    noli_segment_rest_tangent(self->rest_frame, s, edge_of(block, X, s), normal,
+                              edge_of(block, dX, s), d_frame);
   }
 }
 
@@ -71,7 +71,7 @@ static void rest_frame_adjoint(const NoliBlock* block, const double* X, const do
     double normal[3], by[3];
     set_normal(self, s, normal);
     noli_store3(
-        by, noli_segment_pull_rest(self->rest_frame, s, edge_of(block, X, s), normal, by_frame));
+        by, noli_segment_rest_adjoint(self->rest_frame, s, edge_of(block, X, s), normal, by_frame));
     for (int k = 0; k < 3; k++) {
       by_X[3 * (int64_t)node[1] + k] += by[k];
       by_X[3 * (int64_t)node[0] + k] -= by[k];

@@ -256,9 +256,9 @@ static void add_change(const NoliBlock* block, const Point* point, const NoliMat
   }
 }
 
-void noli_block_pull_deformation(const NoliBlock* block, int32_t element, int32_t q,
-                                 const double* X, const NoliMat3* F, const NoliMat3* by_F,
-                                 double* by_x, double* by_X) {
+void noli_block_deformation_adjoint(const NoliBlock* block, int32_t element, int32_t q,
+                                    const double* X, const NoliMat3* F, const NoliMat3* by_F,
+                                    double* by_x, double* by_X) {
   Point point;
   set_point(block, element, q, &point);
   noli_element_vertex_gradients(block, element, q, X, point.vertex);
@@ -302,16 +302,16 @@ static void relax_point(const NoliBlock* block, int32_t element, const NoliBlock
   double numbers[NOLI_MATERIAL_NUMBERS];
   if (to->by != NULL) {
     NoliMat3 by_F;
-    noli_history_pull(&point->material, &relaxation, to->by_after + i, &by_F, to->by->before + i,
-                      numbers);
+    noli_history_change_adjoint(&point->material, &relaxation, to->by_after + i, &by_F,
+                                to->by->before + i, numbers);
     add_change(block, point, F, &by_F, to->by->x, to->by->X);
     add_numbers(numbers, element, to->by);
     return;
   }
   NoliMat3 dF = change_of(block, point, F, to->change->x, to->change->X);
   get_numbers(to->change, element, numbers);
-  noli_history_push(&point->material, &relaxation, &dF, to->change->before + i, numbers,
-                    to->d_after + i);
+  noli_history_change_tangent(&point->material, &relaxation, &dF, to->change->before + i, numbers,
+                              to->d_after + i);
 }
 
 static void relax(const NoliBlock* block, const NoliBlockRelaxation* at, const Vectors* to) {
@@ -331,8 +331,8 @@ static void relax(const NoliBlock* block, const NoliBlockRelaxation* at, const V
   }
 }
 
-void noli_block_push_relaxation(const NoliBlock* block, const NoliBlockRelaxation* at,
-                                const NoliBlockHistoryInputs* change, double* d_after) {
+void noli_block_relaxation_tangent(const NoliBlock* block, const NoliBlockRelaxation* at,
+                                   const NoliBlockHistoryInputs* change, double* d_after) {
   if (noli_block_has_frames(block)) {
     if (at->ends) {
       noli_derivatives_of(block)->frame_tangent(block, at->before, at->x, change->x, change->before,
@@ -346,8 +346,8 @@ void noli_block_push_relaxation(const NoliBlock* block, const NoliBlockRelaxatio
   relax(block, at, &vectors);
 }
 
-void noli_block_pull_relaxation(const NoliBlock* block, const NoliBlockRelaxation* at,
-                                const double* by_after, const NoliBlockHistoryInputs* by) {
+void noli_block_relaxation_adjoint(const NoliBlock* block, const NoliBlockRelaxation* at,
+                                   const double* by_after, const NoliBlockHistoryInputs* by) {
   if (noli_block_has_frames(block)) {
     if (at->ends) {
       noli_derivatives_of(block)->frame_adjoint(block, at->before, at->x, by_after, by->x,

@@ -47,19 +47,19 @@ typedef struct NoliBlockHistoryInputs {
 
 // The change of the histories after it (n_history). In reverse: adds to derivatives those that
 // follow from derivatives by the histories after it.
-void noli_block_push_relaxation(const NoliBlock* block, const NoliBlockRelaxation* at,
-                                const NoliBlockHistoryInputs* change, double* d_after);
-void noli_block_pull_relaxation(const NoliBlock* block, const NoliBlockRelaxation* at,
-                                const double* by_after, const NoliBlockHistoryInputs* by);
+void noli_block_relaxation_tangent(const NoliBlock* block, const NoliBlockRelaxation* at,
+                                   const NoliBlockHistoryInputs* change, double* d_after);
+void noli_block_relaxation_adjoint(const NoliBlock* block, const NoliBlockRelaxation* at,
+                                   const double* by_after, const NoliBlockHistoryInputs* by);
 
 // Point q of an element of a solid: its material, with the place of its history in the block, which
 // is 0 where it has none; and from derivatives by its deformation F those by positions and rest
 // positions, which grow; NULL: not wanted.
 NoliMaterialPoint noli_block_material(const NoliBlock* block, int32_t element, int32_t q,
                                       int64_t* place);
-void noli_block_pull_deformation(const NoliBlock* block, int32_t element, int32_t q,
-                                 const double* X, const NoliMat3* F, const NoliMat3* by_F,
-                                 double* by_x, double* by_X);
+void noli_block_deformation_adjoint(const NoliBlock* block, int32_t element, int32_t q,
+                                    const double* X, const NoliMat3* F, const NoliMat3* by_F,
+                                    double* by_x, double* by_X);
 
 // Points whose stress in the current stage, at x, is that at which flow begins, but for rounding.
 int64_t noli_block_count_switches(const NoliBlock* block, const double* x);

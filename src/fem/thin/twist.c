@@ -108,9 +108,9 @@ static NoliVec3 across_edge(const Transport* at, NoliVec3 u) {
   return noli_scale3(1.0 / at->length, noli_mul_add3(u, -noli_dot3(at->t1, u), at->t1));
 }
 
-void noli_twists_push_transport(const NoliTwists* twists, const int32_t* segment_node,
-                                const double* before, const double* x, const double* dx,
-                                const double* d_before, double* d_after) {
+void noli_twists_transport_tangent(const NoliTwists* twists, const int32_t* segment_node,
+                                   const double* before, const double* x, const double* dx,
+                                   const double* d_before, double* d_after) {
   for (int64_t s = 0; s < twists->n_segment; s++) {
     const int32_t* node = segment_node + 2 * s;
     Transport at = transport_of(before + FRAME * s, 1.0, edge_of(x, node));
@@ -129,9 +129,9 @@ static void add_to(double* to, double factor, NoliVec3 by) {
   noli_store3(to, noli_mul_add3(noli_load3(to), factor, by));
 }
 
-void noli_twists_pull_transport(const NoliTwists* twists, const int32_t* segment_node,
-                                const double* before, const double* x, const double* by_after,
-                                double* by_x, double* by_before) {
+void noli_twists_transport_adjoint(const NoliTwists* twists, const int32_t* segment_node,
+                                   const double* before, const double* x, const double* by_after,
+                                   double* by_x, double* by_before) {
   for (int64_t s = 0; s < twists->n_segment; s++) {
     const int32_t* node = segment_node + 2 * s;
     Transport at = transport_of(before + FRAME * s, 1.0, edge_of(x, node));
@@ -208,8 +208,8 @@ static NoliVec3 turn_by_tangent(const Transport* at, const double* normal) {
   return noli_scale3(-noli_dot3(n, at->t) / noli_dot3(n, at->d), at->b);
 }
 
-void noli_segment_push_rest(const double* frame, int64_t s, NoliVec3 edge, const double* normal,
-                            NoliVec3 d_edge, double* d_frame) {
+void noli_segment_rest_tangent(const double* frame, int64_t s, NoliVec3 edge, const double* normal,
+                               NoliVec3 d_edge, double* d_frame) {
   Transport at = transport_of(frame + FRAME * s, 1.0, edge);
   NoliVec3 dt = across_edge(&at, d_edge);
   double phi = noli_dot3(turn_by_tangent(&at, normal), dt);
@@ -218,8 +218,8 @@ void noli_segment_push_rest(const double* frame, int64_t s, NoliVec3 edge, const
               noli_mul_add3(noli_scale3(phi, at.b), -noli_dot3(at.d, dt), at.t));
 }
 
-NoliVec3 noli_segment_pull_rest(const double* frame, int64_t s, NoliVec3 edge, const double* normal,
-                                const double* by_frame) {
+NoliVec3 noli_segment_rest_adjoint(const double* frame, int64_t s, NoliVec3 edge,
+                                   const double* normal, const double* by_frame) {
   Transport at = transport_of(frame + FRAME * s, 1.0, edge);
   NoliVec3 by_d = noli_load3(by_frame + FRAME * s + 3);
   NoliVec3 by_t = noli_mul_add3(noli_load3(by_frame + FRAME * s), -noli_dot3(by_d, at.t), at.d);

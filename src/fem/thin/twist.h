@@ -75,12 +75,12 @@ double noli_segment_turn(const double* frame, int32_t s, NoliVec3 axis, NoliVec3
 // The change (frame) of a transported frame by changes of positions dx (n_vert x 3) and of the
 // frame before; in reverse, adds to derivatives by both. Reference twists count whole turns, which
 // do not change.
-void noli_twists_push_transport(const NoliTwists* twists, const int32_t* segment_node,
-                                const double* before, const double* x, const double* dx,
-                                const double* d_before, double* d_after);
-void noli_twists_pull_transport(const NoliTwists* twists, const int32_t* segment_node,
-                                const double* before, const double* x, const double* by_after,
-                                double* by_x, double* by_before);
+void noli_twists_transport_tangent(const NoliTwists* twists, const int32_t* segment_node,
+                                   const double* before, const double* x, const double* dx,
+                                   const double* d_before, double* d_after);
+void noli_twists_transport_adjoint(const NoliTwists* twists, const int32_t* segment_node,
+                                   const double* before, const double* x, const double* by_after,
+                                   double* by_x, double* by_before);
 
 typedef struct NoliTwisting {
   const NoliTwists* twists;
@@ -113,10 +113,10 @@ void noli_twisting_by_rest(const NoliTwisting* twisting, int64_t i, const double
 
 // The change of the frame of segment s at rest (6) with the rest positions of its ends, dedge; in
 // reverse: the derivative by the edge. `normal` as above.
-void noli_segment_push_rest(const double* frame, int64_t s, NoliVec3 edge, const double* normal,
-                            NoliVec3 d_edge, double* d_frame);
-NoliVec3 noli_segment_pull_rest(const double* frame, int64_t s, NoliVec3 edge, const double* normal,
-                                const double* by_frame);
+void noli_segment_rest_tangent(const double* frame, int64_t s, NoliVec3 edge, const double* normal,
+                               NoliVec3 d_edge, double* d_frame);
+NoliVec3 noli_segment_rest_adjoint(const double* frame, int64_t s, NoliVec3 edge,
+                                   const double* normal, const double* by_frame);
 
 // How the gradient of turn i changes with the stiffness of its terms, (15 x 5).
 void noli_twisting_by_stiffness(const NoliTwisting* twisting, int64_t i, const double* x,

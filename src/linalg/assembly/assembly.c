@@ -357,7 +357,7 @@ done:
   return status;
 }
 
-NoliStatus noli_assembler_forget(NoliAssembler* assembler) {
+NoliStatus noli_assembler_reset(NoliAssembler* assembler) {
   NoliStatus status = NOLI_OK;
   NoliPattern* pattern = &assembler->pattern;
   assembler->n_terms = 0;

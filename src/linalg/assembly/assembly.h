@@ -44,7 +44,7 @@ NOLI_WARN_UNUSED NoliStatus noli_assembler_prepare(NoliAssembler* assembler,
 
 // Drops the blocks that only previous changing terms needed, so that results do not depend on
 // earlier steps. The positions of fixed terms are kept.
-NOLI_WARN_UNUSED NoliStatus noli_assembler_forget(NoliAssembler* assembler);
+NOLI_WARN_UNUSED NoliStatus noli_assembler_reset(NoliAssembler* assembler);
 
 // Evaluates gradient (n_node x 3, all nodes; may be NULL) and, with NOLI_EVAL_HESSIAN or
 // NOLI_EVAL_PROJECTED in `what`, the matrix over the unknowns. Terms as in the last prepare.

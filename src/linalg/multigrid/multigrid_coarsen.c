@@ -226,7 +226,7 @@ done:
   return status;
 }
 
-static void forget_coarse(NoliCoarsening* coarsening) {
+static void clear_coarse(NoliCoarsening* coarsening) {
   for (int32_t t = 0; t < coarsening->n_threads; t++) {
     for (int64_t k = 0; k < coarsening->n_coarse; k++) {
       coarsening->scratch[t].mark_coarse.data[k] = NOLI_NULL_INDEX;
@@ -366,13 +366,13 @@ static NoliStatus make_prolong(NoliCoarsening* coarsening) {
   int64_t n = coarsening->level->matrix->n;
   prolong->n = (int32_t)n;
   NOLI_TRY(noli_array_reserve(context, &prolong->row, n + 1));
-  forget_coarse(coarsening);
+  clear_coarse(coarsening);
   noli_parallel_for(coarsening->n_threads, n, ROW_BLOCK, count_prolong, coarsening);
   sum_up(prolong->row.data, n);
   int64_t n_blocks = prolong->row.data[n];
   NOLI_TRY(reserve_values(context, prolong, n_blocks));
   NOLI_TRY(noli_array_reserve(context, &coarsening->transfer, 9 * n_blocks));
-  forget_coarse(coarsening);
+  clear_coarse(coarsening);
   noli_parallel_for(coarsening->n_threads, n, ROW_BLOCK, fill_prolong, coarsening);
 done:
   return status;
@@ -577,14 +577,14 @@ static NoliStatus make_coarse(NoliCoarsening* coarsening) {
   NoliGridLevel* next = coarsening->next;
   int32_t n = coarsening->n_coarse;
   NOLI_TRY(noli_array_reserve(context, &next->own_row, n + 1));
-  forget_coarse(coarsening);
+  clear_coarse(coarsening);
   noli_parallel_for(coarsening->n_threads, n, ROW_BLOCK, count_coarse, coarsening);
   sum_up(next->own_row.data, n);
   int64_t nnz = next->own_row.data[n];
   NOLI_TRY(noli_array_reserve(context, &next->own_col, nnz));
   NOLI_TRY(noli_array_reserve(context, &next->own_value, 9 * nnz));
   NOLI_TRY(reserve_products(coarsening));
-  forget_coarse(coarsening);
+  clear_coarse(coarsening);
   noli_parallel_for(coarsening->n_threads, n, ROW_BLOCK, fill_coarse, coarsening);
   next->own = (NoliBlockMatrix){.n = n,
                                 .nnz = nnz,

@@ -240,7 +240,7 @@ done:
 }
 
 // Discards the ordering and which method found it.
-void noli_cholmod_forget(void* state) {
+void noli_cholmod_reset(void* state) {
   Cholmod* cholmod = state;
   cholmod->ordered = false;
   cholmod->choice = ORDER_UNKNOWN;
@@ -335,7 +335,7 @@ NoliStatus noli_cholmod_solve(void* state, const NoliLinView* view, const double
              .built = true,                                                                        \
              .deterministic = true,                                                                \
              .direct = true},                                                                      \
-    .create = maker, .destroy = noli_cholmod_destroy, .forget = noli_cholmod_forget,               \
+    .create = maker, .destroy = noli_cholmod_destroy, .reset = noli_cholmod_reset,                 \
     .analyze = noli_cholmod_analyze, .factor = noli_cholmod_factor, .solve = noli_cholmod_solve,   \
   }
 

@@ -8,7 +8,7 @@
 // solver_single.c refines what they solve. `narrow` as for noli_orderer_create.
 NoliStatus noli_cholmod_create(NoliContext* context, int64_t narrow, bool single, void** state);
 void noli_cholmod_destroy(NoliContext* context, void* state);
-void noli_cholmod_forget(void* state);
+void noli_cholmod_reset(void* state);
 NoliStatus noli_cholmod_analyze(void* state, const NoliLinView* view);
 NoliStatus noli_cholmod_factor(void* state, const NoliLinView* view, NoliLinSolverStats* stats);
 NoliStatus noli_cholmod_solve(void* state, const NoliLinView* view, const double* b, double* x,

@@ -7,7 +7,7 @@
 // far too slowly for that: at most one solution costs twice as much as necessary.
 //
 // All decisions depend on operation counts, numbers of iterations and residuals since the last
-// noli_lin_solver_forget: the same for any number of threads, and in a run that was resumed.
+// noli_lin_solver_reset: the same for any number of threads, and in a run that was resumed.
 #include "linalg/solver_backend.h"
 
 #include "linalg/solvers/solver_pcg.h"

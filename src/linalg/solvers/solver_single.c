@@ -63,8 +63,8 @@ static void single_set_tolerance(void* state, double tolerance) {
   single->tolerance = SHARPER * tolerance;
 }
 
-static void single_forget(void* state) {
-  noli_cholmod_forget(((Single*)state)->cholmod);
+static void single_reset(void* state) {
+  noli_cholmod_reset(((Single*)state)->cholmod);
 }
 
 static NoliStatus single_analyze(void* state, const NoliLinView* view) {
@@ -183,7 +183,7 @@ const NoliLinBackend noli_lin_backend_cholmod_single = {
     .create = single_create,
     .destroy = single_destroy,
     .set_tolerance = single_set_tolerance,
-    .forget = single_forget,
+    .reset = single_reset,
     .analyze = single_analyze,
     .factor = single_factor,
     .solve = single_solve,

@@ -67,7 +67,8 @@ NOLI_API const char* noli_status_text(NoliStatus status);
 /// The version of the library at run time, "MAJOR.MINOR.PATCH". It may be newer than NOLI_VERSION,
 /// the version of the headers that the program was compiled with.
 NOLI_API const char* noli_version(void);
-/// The same as a number, to be compared with NOLI_VERSION_NUMBER or NOLI_MAKE_VERSION.
+/// The version of the library at run time as a number, to be compared with NOLI_VERSION_NUMBER or
+/// NOLI_MAKE_VERSION.
 NOLI_API int32_t noli_version_number(void);
 
 /// Levels of log messages, in increasing order.

@@ -65,7 +65,7 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_batch_set_forces(NoliBatch* batch, int
 
 /// Positions of all vertices of all copies, (n x n_vert x 3), m, written to the caller's array.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_batch_positions(NoliBatch* batch, double* x);
-/// Velocities likewise, m/s.
+/// Velocities of all vertices of all copies, (n x n_vert x 3), m/s, written to the caller's array.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_batch_velocities(NoliBatch* batch, double* v);
 /// The states of one body in all copies, (n), as in noli_sim_body_state.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_batch_body_states_sized(NoliBatch* batch, int32_t body,

@@ -107,13 +107,13 @@ typedef struct NoliPartDef {
 /// as a shell, rods of segments, free points, or an obstacle of triangles, segments and points (any
 /// mixture, open or closed) whose vertices are all prescribed.
 typedef struct NoliBodyDef {
-  uint32_t size;              ///< set by noli_default_body_def
-  const char* name;           ///< borrowed until noli_sim_create returns
-  const NoliMesh* mesh;       ///< rest shape in world coordinates, borrowed likewise
-  const double* x0;           ///< (n_vert x 3) initial positions; NULL: the rest shape. Further
-                              ///< nodes of elements move with the straight tetrahedra
-  int32_t order;              ///< of the elements, 1 (default) to 4
-  NoliProxyDef proxy;         ///< not for obstacles
+  uint32_t size;        ///< set by noli_default_body_def
+  const char* name;     ///< borrowed until noli_sim_create returns
+  const NoliMesh* mesh; ///< rest shape in world coordinates, borrowed until noli_sim_create returns
+  const double* x0;     ///< (n_vert x 3) initial positions; NULL: the rest shape. Further
+                        ///< nodes of elements move with the straight tetrahedra
+  int32_t order;        ///< of the elements, 1 (default) to 4
+  NoliProxyDef proxy;   ///< not for obstacles
   NoliMaterialDef material;   ///< ignored for obstacles
   double velocity[3];         ///< initial, m/s
   double angular_velocity[3]; ///< initial, rad/s, about the centre of mass
@@ -126,9 +126,9 @@ typedef struct NoliBodyDef {
   /// docs/howto/plane_strain.md
   double plane_strain;
   NoliShellDef shell;       ///< default: none. The mesh has triangles then
-  const NoliPartDef* parts; ///< (n_parts) borrowed likewise; NULL (default): all of `material`.
-                            ///< Where several have an element, the last one counts. Not for
-                            ///< obstacles, and not where a proxy is balanced
+  const NoliPartDef* parts; ///< (n_parts) borrowed until noli_sim_create returns; NULL (default):
+                            ///< all of `material`. Where several have an element, the last one
+                            ///< counts. Not for obstacles, and not where a proxy is balanced
   int32_t n_parts;
   /// m, >= 0; default 0: contact acts on the surface this far outside of the primitives that
   /// collide, on both sides of triangles, and round segments and points. Two bodies keep the sum of
@@ -285,7 +285,8 @@ typedef struct NoliPairDef {
   double viscosity;   ///< s/m, >= 0: adds viscosity times speed to the coefficient; default 0
   const char* name_a; ///< name of the entity, in place of `a`; borrowed; NULL (default): `a`
                       ///< counts. Of several with this name the first
-  const char* name_b; ///< likewise for `b`
+  const char* name_b; ///< name of the other entity, in place of `b`; borrowed; NULL (default):
+                      ///< `b` counts. Of several with this name the first
   /// Contact distance of the pair, m, > 0; {0} (default): that of NoliSimDef. "ipc" and the
   /// augmented Lagrangian only; other models refuse it unless it is that of NoliSimDef.
   NoliScaled distance;
@@ -520,9 +521,11 @@ typedef struct NoliSimDef {
   const char* ccd;             ///< continuous collision detection: "additive" (default) or
                                ///< "inclusion", see docs/background/ccd.md
   double friction;             ///< coefficient where no pair overrides it; default 0
-  double static_friction;      ///< likewise, as in NoliPairDef; 0 (default): `friction`
-  NoliScaled stribeck_speed;   ///< likewise; {0} (default): ten times friction_speed
-  double viscosity;            ///< likewise; default 0
+  double static_friction;      ///< as in NoliPairDef, where no pair overrides it; 0 (default):
+                               ///< `friction`
+  NoliScaled stribeck_speed;   ///< v_s, m/s, where no pair overrides it; {0} (default): ten times
+                               ///< friction_speed
+  double viscosity;            ///< s/m, where no pair overrides it; default 0
   NoliScaled friction_speed;   ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 d
   const char* friction_method; ///< "lagged" (default): forces and sliding bases of an earlier
                                ///< point, friction_iterations times; "implicit": all of friction at

@@ -89,8 +89,8 @@ typedef struct NoliObjectivePoint {
   const double* v; ///< (n_vert x 3) m/s
   double value;    ///< what is added to the objective
   double* d_x;     ///< (n_vert x 3) derivative by positions; may be NULL: only the value is wanted
-  double* d_v;     ///< (n_vert x 3) by velocities; likewise
-  double* d_p;     ///< (parameters) by the parameters alone, at fixed x and v; likewise
+  double* d_v;     ///< (n_vert x 3) derivative by velocities; may be NULL
+  double* d_p;     ///< (parameters) derivative by them alone, at fixed x and v; may be NULL
   double*
       d_history; ///< by the histories of materials, of goals of stress and energy (noli/design.h)
   void* reserved[3];

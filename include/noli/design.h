@@ -94,7 +94,7 @@ typedef struct NoliDesignFunctionDef {
   int32_t n_goals;
   NoliObjective custom;       ///< its parameters are those of noli_design_parameters; zeros: none
   double at_most;             ///< of a constraint; INFINITY: no upper bound
-  double at_least;            ///< likewise; -INFINITY: no lower bound
+  double at_least;            ///< of a constraint; -INFINITY: no lower bound
   NoliGoalFormulaFn* formula; ///< of the goals, whose form is then "value" unless they say
                               ///< otherwise; NULL: their sum
   void* formula_user;
@@ -176,7 +176,7 @@ typedef struct NoliDesignRun {
                           ///< makes its step shorter
   const double* variable; ///< (count)
   const double* value;    ///< (functions) NULL where the run failed
-  const double* gradient; ///< (functions x count) NULL likewise
+  const double* gradient; ///< (functions x count) NULL where the run failed
   double violation;       ///< largest excess of a constraint over its bound, relative to the bound
   double slope;           ///< largest derivative of the objective by a variable that may still
                           ///< move, times the distance of its bounds
@@ -184,7 +184,7 @@ typedef struct NoliDesignRun {
   bool remembered;        ///< by noli_design_remember: nothing was simulated
   bool feasible;          ///< it did not fail, and all constraints are satisfied
   double residual_error;  ///< of the gradient, as in NoliGradientReport
-  int64_t at_yield;       ///< likewise
+  int64_t at_yield;       ///< as in NoliGradientReport
   const void* reserved[2];
 } NoliDesignRun;
 

@@ -90,8 +90,9 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_gcp_potential_create(NoliContext* cont
 /// The same in a plane z = const, for closed curves: `edge` (n_edge x 2) are their segments, with
 /// the bodies on their left. Pairs are those of vertices and edges, vertices and vertices, and
 /// vertices and half-spaces whose normals lie in the plane; the potential has h_eps(z) / z in place
-/// of h_eps(z) / z^2, weights are lengths, the value is in m. Fails likewise, also with
-/// NOLI_ERROR_ARGUMENT for vertices beside the plane of the first one.
+/// of h_eps(z) / z^2, weights are lengths, the value is in m. Fails where
+/// noli_gcp_potential_create does, also with NOLI_ERROR_ARGUMENT for vertices beside the plane of
+/// the first one.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_gcp_potential_create_plane(
     NoliContext* context, const NoliGcpDef* def, const double* X, int32_t n_vert,
     const int32_t* edge, int32_t n_edge, NoliGcpPotential** potential);

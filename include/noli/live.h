@@ -23,15 +23,15 @@ NOLI_API int32_t noli_sim_motion_count(const NoliSim* sim);
 NOLI_API int32_t noli_sim_force_count(const NoliSim* sim);
 /// Number of entities: bodies, then half-spaces.
 NOLI_API int32_t noli_sim_entity_count(const NoliSim* sim);
-/// Name of a motion, a force or an entity -> index, or NOLI_NULL_INDEX if none has that name.
+/// Index of the motion with that name, or NOLI_NULL_INDEX if none has it.
 NOLI_API int32_t noli_sim_find_motion(const NoliSim* sim, const char* name);
-/// The same for forces.
+/// Index of the force with that name, or NOLI_NULL_INDEX if none has it.
 NOLI_API int32_t noli_sim_find_force(const NoliSim* sim, const char* name);
-/// The same for entities.
+/// Index of the entity with that name, or NOLI_NULL_INDEX if none has it.
 NOLI_API int32_t noli_sim_find_entity(const NoliSim* sim, const char* name);
 /// Name of a motion ("motion 0" and so on where the definition has none), owned by the simulation.
 NOLI_API const char* noli_sim_motion_name(const NoliSim* sim, int32_t motion);
-/// The same for forces.
+/// Name of a force ("force 0" and so on where the definition has none), owned by the simulation.
 NOLI_API const char* noli_sim_force_name(const NoliSim* sim, int32_t force);
 
 /// Number of springs of the definition.
@@ -193,9 +193,10 @@ static inline NOLI_WARN_UNUSED NoliStatus noli_sim_energies(NoliSim* sim, NoliEn
 /// no body and have theirs from noli_sim_springs. Fails with NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_body_energies(NoliSim* sim, double* kinetic,
                                                             double* elastic, double* gravity);
-/// The same by vertex, (n_vert) each: all nodes of an element have the same share of its energy,
-/// and both ends of a segment half of what its angle has. With elements of higher order, shares of
-/// kinetic energy may be negative. Fails with NOLI_ERROR_MEMORY.
+/// Energies of each vertex at the present state, J, (n_vert) each; NULL: not wanted. All nodes of
+/// an element have the same share of its energy, and both ends of a segment have half of the energy
+/// of its angle. With elements of higher order, shares of kinetic energy may be negative. Fails
+/// with NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_nodal_energies(NoliSim* sim, double* kinetic,
                                                              double* elastic, double* gravity);
 
@@ -305,7 +306,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_cast_ray(NoliSim* sim, const doubl
                                                        const double direction[3], double length,
                                                        NoliSurfacePoint* hit);
 /// The point of triangles, segments, points and half-spaces nearest to `position` within
-/// `max_distance` (m; may be INFINITY). Likewise.
+/// `max_distance` (m; may be INFINITY). Of equally near ones the first. The first query after a
+/// step builds a tree. Fails with NOLI_ERROR_ARGUMENT, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_closest_point(NoliSim* sim, const double position[3],
                                                             double max_distance,
                                                             NoliSurfacePoint* closest);

@@ -303,12 +303,13 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_cylinder(NoliContext* contex
                                                              double height, int32_t cells_across,
                                                              int32_t cells_along, bool surface,
                                                              NoliMesh** mesh);
-/// The same ball with tetrahedra of order `order`, 1 to NOLI_MESH_ORDER_MAX, all of whose nodes
-/// follow the map that rounds the shape off: boundary nodes lie on the sphere.
+/// The ball of noli_mesh_make_sphere with tetrahedra of order `order`, 1 to NOLI_MESH_ORDER_MAX,
+/// all of whose nodes follow the map that rounds the shape off: boundary nodes lie on the sphere.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_curved_sphere(NoliContext* context,
                                                                   double radius, int32_t cells,
                                                                   int32_t order, NoliMesh** mesh);
-/// The same cylinder with tetrahedra of order `order`; boundary nodes lie on the cylinder.
+/// The cylinder of noli_mesh_make_cylinder with tetrahedra of order `order`; boundary nodes lie on
+/// the cylinder.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_curved_cylinder(NoliContext* context,
                                                                     double radius, double height,
                                                                     int32_t cells_across,
@@ -373,13 +374,13 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_plane(NoliContext* context, 
 /// NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_line(NoliContext* context, double length,
                                                          int32_t n_segment, NoliMesh** mesh);
-/// The same for a helix around the y axis, centred at the origin, whose vertices lie on a cylinder
-/// and rise by `pitch` in a turn. Without pitch, a closed ring of one turn. Needs at least three
-/// segments a turn.
+/// Segments along a helix around the y axis, centred at the origin, whose vertices lie on a
+/// cylinder and rise by `pitch` in a turn. Without pitch, a closed ring of one turn. Needs at least
+/// three segments a turn.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_helix(NoliContext* context, double radius,
                                                           double pitch, double turns,
                                                           int32_t n_segment, NoliMesh** mesh);
-/// The same for a curve, given as the polyline through `point` (n_point x 3), n_point >= 2.
+/// Segments along a curve, given as the polyline through `point` (n_point x 3), n_point >= 2.
 /// Vertices lie on it at equal distances along it. The curve is closed if its last point is the
 /// first one, up to 1e-9 of its length, and then has at least three segments. Fails with
 /// NOLI_ERROR_ARGUMENT if it has no length or not a finite one.
@@ -391,12 +392,14 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_curve(NoliContext* context, 
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_rectangle(NoliContext* context, double size_x,
                                                               double size_y, int32_t cells_x,
                                                               int32_t cells_y, NoliMesh** mesh);
-/// The same for a disk of `cells` >= 2 cells across, whose boundary vertices lie on the circle.
+/// Triangles of a disk in the plane z = 0, looking at +z, of `cells` >= 2 cells across, whose
+/// boundary vertices lie on the circle.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_disk(NoliContext* context, double radius,
                                                          int32_t cells, NoliMesh** mesh);
-/// The same for a polygon without holes whose corners `point` (n_point x 2) run around it
-/// counterclockwise; its triangles are cut into `cells` pieces along each side. Sides of the
-/// polygon that cross are an error; corners in which two sides touch are not all found.
+/// Triangles of a polygon without holes in the plane z = 0, looking at +z, whose corners `point`
+/// (n_point x 2) run around it counterclockwise; its triangles are cut into `cells` pieces along
+/// each side. Sides of the polygon that cross are an error; corners in which two sides touch are
+/// not all found.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_polygon(NoliContext* context,
                                                             const double* point, int32_t n_point,
                                                             int32_t cells, NoliMesh** mesh);
@@ -461,7 +464,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_chain_mail(NoliContext* cont
                                                                const int32_t rings[2],
                                                                double radius, int32_t cells_around,
                                                                NoliMesh** mesh);
-/// The same of tetrahedra, as noli_mesh_make_torus; `tube_radius` is at most 0.15 of the radius.
+/// Chain mail whose rings consist of tetrahedra, as those of noli_mesh_make_torus; `tube_radius` is
+/// at most 0.15 of the radius.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_solid_chain_mail(
     NoliContext* context, const int32_t rings[2], double radius, double tube_radius,
     int32_t cells_around, int32_t cells_across, NoliMesh** mesh);

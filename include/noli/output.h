@@ -70,7 +70,7 @@ typedef struct NoliPageOptions {
   void* user;                   ///< passed to it
 } NoliPageOptions;
 
-/// The same with options, NULL for none.
+/// Does the work of noli_output_write_page with options, NULL for none.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_page_with(NoliContext* context,
                                                                  const char* directory,
                                                                  const char* path,

@@ -146,7 +146,7 @@ typedef struct NoliSummary {
   int64_t retries;          ///< steps repeated in more parts
   int64_t divided_steps;    ///< steps done in more than one part
   double friction_ratio;    ///< largest of all steps, as in NoliStepReport
-  double friction_error;    ///< likewise
+  double friction_error;    ///< largest of all steps, as in NoliStepReport
   int64_t linear_fallbacks; ///< systems that the selected linear solver did not solve
   int64_t solver_fallbacks; ///< steps that the selected solver did not solve
   const char* failure;      ///< borrowed; why the run ended early, NULL if it did not

@@ -120,9 +120,9 @@ NOLI_API const NoliSceneFile* noli_scene_files(const NoliScene* scene, int32_t* 
 /// that it can be run from any folder. `*json` is released with noli_scene_free_text.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_json(const NoliScene* scene, char** json);
 
-/// The same for a file in `directory`, which must exist: names of files are relative to it, and the
-/// list "files" has where they are now and digests of their bytes, so that the directory can be
-/// moved with its files, or alone. As runs write scene.json.
+/// The scene as run, like noli_scene_json, for a file in `directory`, which must exist: names of
+/// files are relative to it, and the list "files" has where they are now and digests of their
+/// bytes, so that the directory can be moved with its files, or alone. As runs write scene.json.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_json_in(const NoliScene* scene,
                                                         const char* directory, char** json);
 

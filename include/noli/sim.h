@@ -26,11 +26,11 @@ typedef struct NoliNewtonStat {
   double mu;          ///< penalty stiffness of the augmented Lagrangian; 0 without
   double min_gap;     ///< m, smallest distance of a constraint; 0 without the active set
   int64_t contacts;   ///< active contacts; constraints of the active set
-  int64_t active;     ///< constraints that push; 0 without the active set, likewise
+  int64_t active;     ///< constraints that push; 0 without the active set
   int64_t added;      ///< constraints added after the iteration
   int64_t removed;    ///< constraints that had decayed and were removed
   double penetration; ///< m, deepest linearized penetration of a constraint in the target that
-                      ///< the iteration found; 0 without, likewise
+                      ///< the iteration found; 0 without the active set
   double condition;   ///< estimate, from below, of the condition number of the linear system,
                       ///< preconditioned by its diagonal blocks; 0 where "pcg" did not solve it
   int32_t linear_iterations;
@@ -293,14 +293,17 @@ NOLI_API const char* noli_diagnosis_name(NoliDiagnosisKind kind);
 /// Stress and strain of every element, (n_tet), written to the caller's array. They are elastic:
 /// damping is not among them. docs/reference/results.md
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_stresses(NoliSim* sim, NoliStress* stress);
-/// The same at the nodes, (n_vert): means of the elements around them, by volume at rest; zeros
-/// where there is none. Different bodies never share a node. Fails with NOLI_ERROR_MEMORY.
+/// Stress and strain at the nodes, (n_vert), written to the caller's array: means of the elements
+/// around each node, weighted by volume at rest; zeros where there is none. Different bodies never
+/// share a node. Fails with NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_nodal_stresses(NoliSim* sim, NoliStress* stress);
 /// Elastic forces and moments inside shells, (n_tet), written to the caller's array; zeros in
 /// elements of other bodies. Damping is not among them. Fails with NOLI_ERROR_MEMORY.
 /// docs/background/shells.md
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_sheet_forces(NoliSim* sim, NoliSheetForces* forces);
-/// The same for rods. docs/background/rods.md
+/// Elastic forces and moments inside rods, (n_tet), written to the caller's array; zeros in
+/// elements of other bodies. Damping is not among them. Fails with NOLI_ERROR_MEMORY.
+/// docs/background/rods.md
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_rod_forces(NoliSim* sim, NoliRodForces* forces);
 
 /// Entity pairs in contact after the last step; the array is owned by the simulation and valid

@@ -138,7 +138,7 @@ typedef struct NoliStress {
                           ///< tension over the area at rest
   double principal[3];    ///< Pa, the eigenvalues of `cauchy`, the largest first
   double first_piola[9];  ///< Pa, P = dPsi/dF row by row; 0 in shells, rods and points
-  double green_strain[6]; ///< (F^T F - 1) / 2, axes of the rest shape; likewise
+  double green_strain[6]; ///< (F^T F - 1) / 2, axes of the rest shape; 0 in shells, rods, points
   double von_mises;       ///< Pa, mean of the equivalent of `cauchy`
 } NoliStress;
 

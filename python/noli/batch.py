@@ -123,7 +123,7 @@ class Batch(Hinted):
         return self._vectors(lib.noli_batch_positions, out)
 
     def velocities(self, out: np.ndarray | None = None) -> np.ndarray:
-        """Velocities likewise, m/s."""
+        """Velocities of all vertices of all copies, (n, n_vert, 3), m/s."""
         return self._vectors(lib.noli_batch_velocities, out)
 
     def _vectors(self, function, out):

@@ -42,7 +42,7 @@ class DesignRun(Result):
     slope: float                  #: largest derivative by a variable that may move, over the range of the variable
     best: bool                    #: so far
     residual_error: float         #: of the gradient, as in results.GradientReport
-    at_yield: int                 #: likewise
+    at_yield: int                 #: as in results.GradientReport
 
 
 @dataclass(repr=False)

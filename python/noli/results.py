@@ -53,14 +53,14 @@ class NewtonStat(Result):
     min_gap: float
     #: active contacts; constraints of the active set
     contacts: int
-    #: constraints that push; 0 without the active set, likewise
+    #: constraints that push; 0 without the active set
     active: int
     #: constraints added after the iteration
     added: int
     #: constraints that had decayed and were removed
     removed: int
-    #: m, deepest linearized penetration of a constraint in the target that the iteration found; 0 without,
-    #: likewise
+    #: m, deepest linearized penetration of a constraint in the target that the iteration found; 0 without the
+    #: active set
     penetration: float
     #: estimate, from below, of the condition number of the linear system, preconditioned by its diagonal
     #: blocks; 0 where "pcg" did not solve it
@@ -431,7 +431,7 @@ class Summary(Result):
     divided_steps: int
     #: largest of all steps, as in StepReport
     friction_ratio: float
-    #: likewise
+    #: largest of all steps, as in StepReport
     friction_error: float
     #: systems that the selected linear solver did not solve
     linear_fallbacks: int
@@ -478,7 +478,7 @@ class Stress(Result):
     principal: np.ndarray
     #: (3 x 3) Pa, P = dPsi/dF row by row; 0 in shells, rods and points
     first_piola: np.ndarray
-    #: (6) (F^T F - 1) / 2, axes of the rest shape; likewise
+    #: (6) (F^T F - 1) / 2, axes of the rest shape; 0 in shells, rods, points
     green_strain: np.ndarray
     #: Pa, mean of the equivalent of `cauchy`
     von_mises: float

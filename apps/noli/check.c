@@ -32,8 +32,9 @@ static const Option check_options[] = {
                     0, 0},
     [CHECK_REPAIR] = {"repair", 0, OPTION_FLAG, NULL,
                       "move bodies apart and write a scene that runs", 0, 0},
-    [CHECK_SETTLE] = {"settle", 0, OPTION_FLAG, NULL,
-                      "likewise, until all gaps reach the contact distance", 0, 0},
+    [CHECK_SETTLE] =
+        {"settle", 0, OPTION_FLAG, NULL,
+         "move bodies apart until all gaps reach the contact distance, and write a scene", 0, 0},
     [CHECK_ALL] = {"all", 0, OPTION_FLAG, NULL, "list all defects, not the first 20", 0, 0},
     [CHECK_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0,
                        1024},

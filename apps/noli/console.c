@@ -28,7 +28,7 @@ static NoliRanks* ranks;
 // How long a rank that fails alone inside of PETSc waits for others, s.
 #define PATIENCE 10.0
 
-// Others can neither be reached nor go on: a killed rank ends them likewise.
+// The other ranks can neither be reached nor go on: they end as they do when a rank is killed.
 static void end_all(void* user, NoliStatus status, const char* message) {
   (void)user;
   fprintf(stderr, "noli: error: rank %d: %s\n", (int)noli_ranks_rank(ranks), message);

@@ -118,7 +118,7 @@ NOLI_WARN_UNUSED NoliStatus noli_ranks_gather(NoliContext* context, size_t size,
                                               int64_t* n_all);
 
 // Every rank sends the first n_out[0] items of `out` to rank 0, the next n_out[1] to rank 1, ..,
-// and receives theirs into `*in`, likewise: n_in (ranks).
+// and receives into `*in` n_in[0] items from rank 0, n_in[1] from rank 1, ..
 NOLI_WARN_UNUSED NoliStatus noli_ranks_exchange(NoliContext* context, size_t size, const void* out,
                                                 const int64_t* n_out, void** in, int64_t* capacity,
                                                 int64_t* n_in);

@@ -12,7 +12,7 @@ typedef struct NoliFacets {
   int32_t* corner;      // (n_facet x 3) points; NOLI_NULL_INDEX after the last
   int32_t* point_first; // (n_facet + 1) own_point[point_first[f] ..] are owned by facet f
   int32_t* own_point;   // (n_point)
-  int32_t* edge_first;  // (n_facet + 1) likewise
+  int32_t* edge_first;  // (n_facet + 1) own_edge[edge_first[f] ..] are owned by facet f
   int32_t* own_edge;    // (n_edge)
   int32_t* edge_point;  // (n_edge x 2) points of each edge
 } NoliFacets;

@@ -63,7 +63,7 @@ typedef struct NoliFlat {
   int32_t* opposite;    // (n_edge x 2) the third vertices of both triangles of a flat edge;
                         // NOLI_NULL_INDEX: the edge is not flat
   uint8_t* tri;         // (n_tri) how it takes part
-  uint8_t* segment;     // (n_edge) of no triangle, likewise: vertices subtracted, and MEMBER
+  uint8_t* segment;     // (n_edge) how an edge of no triangle does: vertices subtracted, MEMBER
   int64_t* spoke_first; // (n_vert + 1) edges of each flat vertex, in rows: those of a complete fan,
   int32_t* spoke;       // or both segments in a line; none of other vertices
 } NoliFlat;

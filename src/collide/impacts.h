@@ -27,7 +27,7 @@ typedef struct NoliImpact {
 typedef struct NoliImpacts {
   NOLI_ARRAY(NoliImpact) impact;
   NOLI_ARRAY(double) toi;     // scratch: of every pair examined
-  NoliPointEdges point_edges; // likewise
+  NoliPointEdges point_edges; // scratch
 } NoliImpacts;
 
 void noli_impacts_free(NoliContext* context, NoliImpacts* impacts);

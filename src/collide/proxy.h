@@ -61,7 +61,8 @@ NOLI_WARN_UNUSED NoliStatus noli_proxy_from_mesh(NoliContext* context, const Nol
                                                  const int32_t* tri, NoliProxyLimits limits,
                                                  NoliProxy* proxy, NoliProxyReport* report);
 
-// Where noli_proxy_from_mesh places vertices: tet (n_vert) and xi (n_vert x 3). Fails likewise.
+// Where noli_proxy_from_mesh places vertices: tet (n_vert) and xi (n_vert x 3). Fails with
+// NOLI_ERROR_ARGUMENT for a vertex beyond the limits, NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_proxy_locate(NoliContext* context, const NoliSpace* space,
                                               int32_t n_vert, const double* X,
                                               NoliProxyLimits limits, int32_t* tet, double* xi);

@@ -40,7 +40,7 @@ typedef struct NoliRings {
   int32_t* vert_tri;      // (n_vert) one triangle of each vertex, or NOLI_NULL_INDEX
   int32_t* curve;         // (n_vert x 2) of vertices on curves in a plane: the one before and
                           // the one behind, with the body on the left; else NOLI_NULL_INDEX
-  int32_t* curve_edge;    // (n_vert) likewise, the edge that leaves
+  int32_t* curve_edge;    // (n_vert) the edge from such a vertex to the one behind
   NoliFlaw* flaw;         // (n_body)
 } NoliRings;
 

@@ -85,7 +85,7 @@ typedef struct NoliContactSet {
   int64_t n_all;             // contacts, half-spaces included
   int64_t n_primitive_pairs; // pairs closer than dhat before merging, half-spaces included
   double min_gap_sqr;        // INFINITY when empty, 0 at or below a plane
-  double min_ranged_sqr;     // likewise, each gap over its range
+  double min_ranged_sqr;     // smallest square of a gap over its range; INFINITY when empty
   // scratch of the build, kept so that rebuilding allocates nothing
   NoliPointEdges point_edges;      // of the candidates; those kept, of divided ones
   NoliCandidates kept;             // close pairs whose contacts this rank keeps, of divided ones

@@ -41,7 +41,7 @@ NOLI_WARN_UNUSED NoliStatus noli_pair_forces_add_contact(NoliPairForces* forces,
                                                          const NoliContactPlace* place, double gap,
                                                          NoliVec3 force);
 
-// Adds the friction force that acts on entity[0], likewise.
+// Adds the friction force that acts on entity[0]. Within one body no resultant is added.
 NOLI_WARN_UNUSED NoliStatus noli_pair_forces_add_friction(NoliPairForces* forces,
                                                           NoliContext* context,
                                                           const NoliContactPlace* place,

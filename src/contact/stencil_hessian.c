@@ -23,7 +23,7 @@ typedef struct Frame {
   double d;       // r . n
   double omega;   // |w|
   double w[3];    // weights in the zero-sum basis
-  double g[2][3]; // directions likewise, scaled as t
+  double g[2][3]; // directions in that basis, scaled as t
   int32_t n_dir;
 } Frame;
 
@@ -41,7 +41,7 @@ static void to_zero_sum(const double weight[4], double out[3]) {
   }
 }
 
-// Orthonormalizes the directions s_k to t_k (Gram-Schmidt) and transforms g_k likewise.
+// Orthonormalizes the directions s_k to t_k (Gram-Schmidt) and transforms g_k in the same way.
 static void orthonormal_directions(const NoliClosest* closest, int32_t size, const NoliVec3 y[4],
                                    Frame* frame) {
   for (int32_t k = 0; k < closest->n_dir; k++) {

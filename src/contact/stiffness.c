@@ -5,7 +5,7 @@
 
 // Squared distance of crushed pairs, relative to that of dhat.
 #define CRUSHED 1e-4
-// Squared distance that defines the upper limit of kappa for them, likewise.
+// Squared distance that defines the upper limit of kappa for them, relative to that of dhat.
 #define CRUSHED_LIMIT 1e-6
 // A pair opens if its squared distance would grow by more than this share in a whole step.
 #define OPENING 0.2

@@ -11,7 +11,7 @@ typedef struct NoliBodyCells {
   int32_t n;
   int32_t size;          // vertices of a cell
   const int32_t* vertex; // (n x size) borrowed from the mesh
-  const int32_t* tag;    // (n) likewise; NULL: none
+  const int32_t* tag;    // (n) tags of the cells, borrowed from the mesh; NULL: none
 } NoliBodyCells;
 
 typedef struct NoliBodyKind {

@@ -23,7 +23,7 @@ typedef struct NoliMotionLinks {
   bool varies;                            // targets do from the start of the run
   int32_t n_motion;
   double* moved;      // (n_vert x 3) of targets, while these are linked
-  double* rest_frame; // (histories of all blocks) likewise, of frames at rest
+  double* rest_frame; // (histories of all blocks) of frames at rest, while these are linked
 } NoliMotionLinks;
 
 // The state that targets follow from besides inputs: positions and histories of all blocks at the

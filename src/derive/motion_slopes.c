@@ -113,7 +113,7 @@ static void move_some(Trial* trial, unsigned mark, double size) {
 }
 
 // Whether the target of each vertex follows only its own place: those of vertices that move are the
-// same whether others move or not, and likewise of those that stay.
+// same whether others move or not, and so are those of vertices that stay.
 static bool is_local(Trial* trial) {
   int64_t n = 3 * (int64_t)trial->motion->n_node;
   double size = STEP * trial->size, off = 0.0, *moved = trial->from;

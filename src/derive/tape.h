@@ -23,7 +23,7 @@ typedef struct NoliTapePart {
   bool past_known;      // the part has used the part before
   double damping_ahead; // s, after its start: where its damping takes the stiffness
   double* force;    // (n_vert x 3) N, at its start, of integrators that start from it; else NULL
-  double* velocity; // (n_vert x 3) m/s, likewise: that of prescribed nodes is of their motion
+  double* velocity; // (n_vert x 3) m/s, at its start; of prescribed nodes that of their motion
   bool held;        // prescribed nodes stay where they are at its start
   NoliState start;
   int32_t n_stages;

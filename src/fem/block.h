@@ -87,7 +87,7 @@ typedef struct NoliBlock {
   bool* mine; // (n_element) those that this rank evaluates; NULL: it is alone, the block is
               // divided, or ranks evaluate consecutive stencils
   NoliOwnStencils own[NOLI_BLOCK_PARTS]; // of this rank, with `mine`
-  NoliOwnStencils own_damped;            // likewise, where damping has a list of its own
+  NoliOwnStencils own_damped;            // of this rank, where damping has a list of its own
   void* self;                            // of the type
 } NoliBlock;
 

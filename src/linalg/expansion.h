@@ -14,7 +14,7 @@ typedef struct NoliExpansion {
   int64_t largest;                 // most nodes or blocks of a stencil of `inner`
   NOLI_ARRAY(int32_t) node;        // of all stencils
   NOLI_ARRAY(int64_t) first;       // (n_stencil + 1), as in NoliEnergyTerm
-  NOLI_ARRAY(int64_t) first_block; // likewise
+  NOLI_ARRAY(int64_t) first_block; // (n_stencil + 1), as in NoliEnergyTerm
   NOLI_ARRAY(int64_t) row;         // first weight of each vertex of each stencil, and their number
   NOLI_ARRAY(int32_t) place;       // of a weight: which node of the stencil
   NOLI_ARRAY(double) weight;

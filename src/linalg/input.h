@@ -18,10 +18,10 @@ typedef enum NoliInput {
   NOLI_INPUT_DENSITY,   // (elements, as below) kg/m^3, of consistent masses
   NOLI_INPUT_LOAD,      // (n_vert x 3) N
   NOLI_INPUT_MU,        // (elements of all blocks, block by block) Pa, Lame's second parameter
-  NOLI_INPUT_LAMBDA,    // (likewise) Pa, Lame's first parameter
-  NOLI_INPUT_LAW,       // (likewise x NOLI_LAW_PARAMETERS) parameters of laws
-  NOLI_INPUT_FIBRE,     // (likewise x 2) k1 and k2 of fibres
-  NOLI_INPUT_SERIES,    // (likewise x 2 NOLI_PRONY_TERMS) shares, then times of Prony series
+  NOLI_INPUT_LAMBDA,    // (elements) Pa, Lame's first parameter
+  NOLI_INPUT_LAW,       // (elements x NOLI_LAW_PARAMETERS) parameters of laws
+  NOLI_INPUT_FIBRE,     // (elements x 2) k1 and k2 of fibres
+  NOLI_INPUT_SERIES,    // (elements x 2 NOLI_PRONY_TERMS) shares, then times of Prony series
   NOLI_INPUT_PART,      // (bodies x NOLI_THIN_NUMBERS) of the elastic energies of thin bodies
   NOLI_INPUT_FRICTION,  // (classes of pairs) coefficient of friction
   NOLI_INPUT_MOTION,    // (motions x NOLI_MOTION_NUMBERS)
@@ -36,7 +36,7 @@ typedef enum NoliInput {
   NOLI_INPUT_CONTACT,   // (NOLI_CONTACT_NUMBERS)
   NOLI_INPUT_OFFSET,    // (entities) m, contact offsets of bodies and half-spaces
   NOLI_INPUT_WEIGHT,    // (vertices, edges and triangles of the surface) of the geometric potential
-  NOLI_INPUT_SUPPORT,   // (vertices of the surface) m, likewise
+  NOLI_INPUT_SUPPORT,   // (vertices of the surface) m, of the geometric potential
   NOLI_INPUTS
 } NoliInput;
 
@@ -57,7 +57,7 @@ typedef enum NoliContactNumber {
 typedef enum NoliMotionNumber {
   NOLI_MOTION_CHANGE,                          // factor of displacements, 1 + change
   NOLI_MOTION_VELOCITY,                        // m/s, the first of three
-  NOLI_MOTION_SPIN = NOLI_MOTION_VELOCITY + 3, // rad/s, likewise
+  NOLI_MOTION_SPIN = NOLI_MOTION_VELOCITY + 3, // rad/s, the first of three
   NOLI_MOTION_NUMBERS = NOLI_MOTION_SPIN + 3
 } NoliMotionNumber;
 

@@ -3,8 +3,8 @@
 // iterations.
 //
 // If iterations fail, the system is factored: they do not converge at a sensible price, or the
-// matrix is not positive definite as far as they can see; likewise a factorization in single
-// precision is replaced by one in double precision. A stiff body must neither end a run nor
+// matrix is not positive definite as far as they can see. A factorization in single precision
+// that fails is replaced by one in double precision. A stiff body must neither end a run nor
 // divide a step because of how its systems are solved. The systems after it are factored too, until
 // noli_lin_solver_reset: they are unlikely to be easier.
 #include "linalg/solver.h"
@@ -328,7 +328,8 @@ done:
   return status;
 }
 
-// The same for a symmetric system; general backends that are distributed take it likewise.
+// Takes the rows of this rank of a symmetric system, for distributed backends of symmetric and of
+// general systems.
 static NoliStatus take_symmetric_rows(NoliLinSolver* solver, const NoliBlockMatrix* matrix) {
   NoliShare share = noli_share_of_symmetric(matrix);
   share.rank_row = solver->system.rank_row;

@@ -59,7 +59,7 @@ typedef struct NoliHistories {
 // Doubles that a point needs.
 int32_t noli_history_size(const NoliMaterialPoint* point);
 
-// That of the rest shape.
+// Sets the history of the rest shape.
 void noli_history_start(const NoliMaterialPoint* point, double* history);
 
 // The history seen by a stage that ends `elapsed` after the start of the step, at which the point

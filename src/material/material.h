@@ -27,7 +27,7 @@ typedef struct NoliLame {
   const double* internal;
 } NoliLame;
 
-// Those of element t, from arrays; `parameter` and `fibre` may be NULL.
+// The parameters of element t, from arrays; `parameter` and `fibre` may be NULL.
 static inline NoliLame noli_lame_at(const double* mu, const double* lambda, const double* parameter,
                                     const double* fibre, int64_t t) {
   return (NoliLame){mu[t], lambda[t],
@@ -63,7 +63,7 @@ typedef enum NoliFlowNumber {
 typedef struct NoliFlowSlopes {
   double factor;           // of the deviator e of the logarithmic strain
   double factor_by_strain; // its derivative by |e|, over |e|
-  double growth_by_strain; // of the growth of the internal variable, likewise
+  double growth_by_strain; // derivative of the growth of the internal variable by |e|, over |e|
   double factor_by[NOLI_FLOW_NUMBERS];
   double growth_by[NOLI_FLOW_NUMBERS];
   double excess; // by which the stress exceeds that at which flow begins, relative to it
@@ -81,7 +81,7 @@ typedef enum NoliMaterialNumber {
   NOLI_MATERIAL_NUMBERS = NOLI_NUMBER_TIMES + NOLI_PRONY_TERMS
 } NoliMaterialNumber;
 
-// Those of an elastic solid, without a series.
+// The number of these of an elastic solid, which has no series.
 enum { NOLI_ELASTIC_NUMBERS = NOLI_NUMBER_SHARES };
 
 typedef struct NoliMaterial {

@@ -78,8 +78,8 @@ static void stable_neo_hookean_stretch_third(NoliLame lame, const double sigma[3
   noli_crushing_third(lame, sigma, third);
 }
 
-// As above with G = F^T F - I and its invariants: q = I, J^2 - 1 = I + II + III, so
-// 3/8 q - 3/4 (J - 1) = 3/8 ((J - 1)^2 - II - III).
+// The density of stable_neo_hookean_stretch_energy with G = F^T F - I and its invariants: q = I,
+// J^2 - 1 = I + II + III, so 3/8 q - 3/4 (J - 1) = 3/8 ((J - 1)^2 - II - III).
 static double energy(NoliLame lame, const NoliMat3* F) {
   NoliLame own = own_parameters(lame);
   double J = noli_det33(F), Jm1 = J - 1.0, g[6];

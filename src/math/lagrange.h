@@ -7,8 +7,8 @@
 //   the p - 1 inner nodes of the edges 01, 12, 20, 30, 32, 31, each from the first corner on;
 //   the inner nodes of the faces 021, 013, 032, 312, each ordered as a triangle of order p - 3;
 //   the inner nodes of the volume, as a tetrahedron of order p - 4.
-// Triangles likewise: corners 0 1 2, edges 01, 12, 20, inner nodes. With integers i = p lambda at
-// node i, the shape functions are products of one factor for each barycentric coordinate,
+// Triangles have corners 0 1 2, then edges 01, 12, 20, then inner nodes. With integers i = p lambda
+// at node i, the shape functions are products of one factor for each barycentric coordinate,
 //   N_i = prod_k R_{i_k}(lambda_k),   R_m(s) = prod_{j < m} (p s - j)/(m - j),
 // so that no linear system has to be solved.
 #pragma once

@@ -33,7 +33,7 @@ typedef struct StressLoop {
   int32_t body;
   const double* x;
   double* mises;    // (n_tet) or NULL
-  NoliStress* full; // likewise
+  NoliStress* full; // (n_tet) or NULL
 } StressLoop;
 
 static void find_stresses(void* user, int64_t begin, int64_t end, int32_t worker) {

@@ -19,7 +19,8 @@ enum {
 // ---- polynomials of the barycentric coordinates, homogeneous of an order
 
 // The position of the coefficient with exponents (order - i - j - k, i, j, k): after those of lower
-// i, which are all but those of a tetrahedron of order - i, and likewise in the triangle of j.
+// i, which are all but those of a tetrahedron of order - i, and then those of lower j, in the same
+// way for a triangle.
 static int32_t jacobian_place(int32_t order, const int32_t exponent[4]) {
   int32_t rest = order - exponent[1], last = rest - exponent[2];
   return noli_tet_nodes(order) - noli_tet_nodes(rest) + noli_tri_nodes(rest) -

@@ -15,7 +15,7 @@ typedef struct NoliMeshLooks {
   NOLI_ARRAY(double) uv; // 2 for each texture coordinate
   int32_t* corner_uv;    // (n_tri x 3) which of them; NOLI_NULL_INDEX: none
   int32_t* material;     // (n_tri) which name; NOLI_NULL_INDEX: none
-  int32_t* group;        // (n_tri) likewise
+  int32_t* group;        // (n_tri) which name; NOLI_NULL_INDEX: none
   NoliLookNames materials, groups;
   NoliLookNames libraries; // names of the files of materials, as the file has them
 } NoliMeshLooks;

@@ -25,7 +25,7 @@ typedef struct NoliPartsSets {
   bool wanted;
   NOLI_ARRAY(char*) name;
   NOLI_ARRAY(NoliSetMember) member; // in any order, also several times
-  NOLI_ARRAY(NoliSetFace) face;     // likewise; their vertices are members, too
+  NOLI_ARRAY(NoliSetFace) face; // in any order, also several times; their vertices are members, too
 } NoliPartsSets;
 
 // A polygon of the file whose triangles are in place, but not yet cut out of it.

@@ -63,7 +63,7 @@ static bool is_name_of_run(const char* name) {
   return ours;
 }
 
-// As above, with or without the suffix of temporaries.
+// Whether a run writes files of this name, with or without the suffix of temporaries.
 static bool is_our_name(const char* name) {
   char plain[64];
   size_t length = strlen(name);

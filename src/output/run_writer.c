@@ -309,7 +309,7 @@ done:
   return status;
 }
 
-// Opens all histories, likewise.
+// Opens all histories: new ones (last_step < 0), or those of the run up to a step.
 static NoliStatus open_histories(NoliRun* run, NoliSim* sim, int64_t last_step) {
   NoliStatus status = NOLI_OK;
   char* header = NULL;

@@ -27,7 +27,7 @@ extern const NoliPageField noli_page_fields[NOLI_PAGE_FIELDS];
 // The arrays of frames from which pages are made (noli_frame_wants).
 extern const char* const noli_page_arrays[];
 
-// Those of a run, in the order of the table.
+// The fields that a run has, in the order of the table.
 typedef struct NoliPageFieldList {
   int32_t n;
   int32_t field[NOLI_PAGE_FIELDS];

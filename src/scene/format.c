@@ -198,7 +198,7 @@ OBJECT(
           "Name for programs; with several bodies `NAME_BODY`; default: `force N`."),
     GROUPED("acceleration", load, "m/s^2",
             "Acceleration; the force is this times the mass of each vertex. `\"controlled\"`: a "
-            "program writes it between steps (docs/howto/live.md); likewise below."),
+            "program writes it between steps (docs/howto/live.md), also for other kinds."),
     GROUPED("nodal", load, "N", "Force on each vertex."),
     GROUPED("total", load, "N",
             "Total force, distributed over the vertices of each body in proportion to their mass."),

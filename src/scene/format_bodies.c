@@ -314,7 +314,8 @@ SHARED_OBJECT(
           "`noli check --repair` writes such files: docs/howto/repair.md."),
     FIELD("rest", start_positions, NULL, "m",
           "Positions at rest, if they are not those of the placed mesh, which still decides what "
-          "selections contain and what expressions of materials give: likewise. Nodes of curved "
+          "selections contain and what expressions of materials give: a mesh file or a list, as "
+          "for `start`. Nodes of curved "
           "meshes and proxies follow the vertices. `noli design` writes such files: "
           "docs/howto/design_problems.md."),
     FIELD("material", material, "{}", NULL, "Material.", ITS_MEMBERS),

@@ -75,7 +75,7 @@ typedef struct NoliSceneForce {
   NoliSceneVariables* variables;
 } NoliSceneForce;
 
-// A NoliForceFn for a NoliSceneForce. Likewise.
+// A NoliForceFn for a NoliSceneForce. Several threads may call it at once.
 void noli_scene_load_at(void* user, double t, const double X[3], double value[3]);
 
 // Reads "from" and "to".

@@ -14,7 +14,8 @@ typedef struct NoliSceneTarget {
   const NoliSpace* space; // of its elements; NULL: they are linear
   int32_t* node;          // result (n_node), owned by the caller; NULL: all of them
   int32_t n_node;
-  int32_t* face; // (n_face x 3) likewise, where only sets of faces were selected; else NULL
+  int32_t* face; // result (n_face x 3), owned by the caller, where only sets of faces were
+                 // selected; else NULL
   int32_t n_face;
 } NoliSceneTarget;
 

@@ -30,7 +30,7 @@ typedef struct NoliSceneShape {
   NoliMesh* proxy;         // triangles that bodies collide with, placed as they are; NULL: none
   double* start;           // (n_copies x n_vert of `mesh` x 3) positions at the start, which the
                            // caller takes; NULL: at rest
-  double* rest; // likewise at rest, once selections have seen the mesh; NULL: those of `mesh`
+  double* rest; // such positions at rest, once selections have seen the mesh; NULL: those of `mesh`
   const NoliBodyKind* kind; // which cells are elements
   NoliScenePlacement placement;
 } NoliSceneShape;
@@ -50,11 +50,12 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_place_copy(const NoliSceneSource* source,
                                                   const NoliSceneNode* entry,
                                                   const NoliSceneShape* shape, int32_t index,
                                                   NoliMesh** mesh);
-// The triangles of shape->proxy, likewise; it must have some.
+// A new mesh of the triangles of shape->proxy, which must have some, placed as copy `index`, owned
+// by the caller.
 NOLI_WARN_UNUSED NoliStatus noli_scene_place_proxy(const NoliSceneSource* source,
                                                    const NoliSceneShape* shape, int32_t index,
                                                    NoliMesh** mesh);
-// Places the vertices of any mesh likewise.
+// Places the vertices of any mesh as copy `index`.
 void noli_scene_place(const NoliScenePlacement* placement, int32_t index, NoliMesh* mesh);
 
 // Takes away the vertices that "merge" took from the mesh of the shape: `mesh` comes from another

@@ -28,7 +28,7 @@ enum { MOST_IDLE = 10 };
 // The forces on one body, N.
 typedef struct Forces {
   double sum;     // of the magnitudes of residuals of its nodes
-  double touched; // likewise of the nodes that contact pushes
+  double touched; // sum of the magnitudes at nodes that contact pushes
   NoliVec3 net;   // of the residuals
   double acting;  // half the sum of the magnitudes of forces from outside
   double least;   // a force that counts as acting in any case

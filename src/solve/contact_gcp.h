@@ -12,7 +12,7 @@
 typedef struct NoliGcpStage {
   NoliStiffness stiffness; // bounds of kappa
   double open_ratio;       // kappa of the barrier with open obstacles relative to the potential
-  double inner_ratio;      // likewise of the inner barrier
+  double inner_ratio;      // kappa of the inner barrier relative to the potential
   NoliCandidates closed;   // scratch: of the potential, of the barrier with open obstacles, and of
   NoliCandidates open;     // the inner barrier
   NoliCandidates inside;

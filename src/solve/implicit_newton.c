@@ -81,7 +81,7 @@ typedef struct Search {
   int32_t n_since;
   const double* rounding; // of r at x; NULL if not needed for the balance of momentum
   double speed;           // of the last exact step, m/s; INFINITY: none
-  double speed_before;    // of the previous one, likewise
+  double speed_before;    // of the exact step before it, m/s; INFINITY: none
   double alpha;           // fraction of the last one that was taken
   double kappa;           // at the start of the solve, work->start
   double norm_start;      // |r| there

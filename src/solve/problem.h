@@ -65,7 +65,7 @@ typedef struct NoliMasses {
   double static_time; // s, h_e without inertia: time of a wave to cross an element
 } NoliMasses;
 
-// What is divided among ranks.
+// The division of rows, vertices, contacts and elements among ranks.
 typedef struct NoliRankShare {
   int32_t* owner; // (n_node) rank that has the row of a node; NULL: there is one rank
   int32_t* home;  // (n_vert) the rank that owns a vertex, or nodes that it follows; of obstacles

@@ -83,7 +83,7 @@ typedef struct NoliDetour {
 // Error of friction with lagged normal forces, relative to its law.
 typedef struct NoliFrictionError {
   double ratio; // as in NoliStepReport
-  double error; // likewise, of any body that moves
+  double error; // as in NoliStepReport, largest of any body that moves
   int32_t body; // of this one
   bool excess;  // it has more friction than its law allows, not less
 } NoliFrictionError;
@@ -477,7 +477,7 @@ typedef struct NoliStepFilter {
 NOLI_WARN_UNUSED NoliStatus noli_stage_filter_step(NoliStage* stage, double safety,
                                                    NoliStepFilter* filter);
 
-// As above for alpha in [0, reach], reach a power of two. Of steps that others follow: it may be
-// shortened where that costs less.
+// Limits `step` as noli_stage_filter_step does, for alpha in [0, reach], reach a power of two.
+// Other steps follow this one: it may be shortened where that costs less.
 NOLI_WARN_UNUSED NoliStatus noli_stage_filter_step_to(NoliStage* stage, double reach, double safety,
                                                       NoliStepFilter* filter);

@@ -20,8 +20,8 @@ typedef enum NoliFilter {
 typedef struct NoliStepLimit {
   int32_t iterations;
   double alpha;                // that the shortest one left
-  NoliStepBound pair;          // what cut that one
-  NoliBlockingElement element; // likewise
+  NoliStepBound pair;          // the pair that cut that one,
+  NoliBlockingElement element; // or the element that did
 } NoliStepLimit;
 
 // Whether an iteration reached the step filter. With constraints, those that only move the target

@@ -5,7 +5,8 @@
 
 // Replaces the content of `sim` by that of a simulation of `definition`, whose bodies, motions and
 // forces are those of `sim` with other numbers: the new body `b` is the old one `body[b]`;
-// NOLI_NULL_INDEX: it is new and starts as its definition states; likewise `motion` and `force`.
+// NOLI_NULL_INDEX: it is new and starts as its definition states. `motion` and `force` have the old
+// numbers of motions and forces in the same form.
 // NULL: all keep their numbers. Takes ownership of the definition; on failure
 // (NOLI_ERROR_INTERSECTION, NOLI_INVERTED_ELEMENT, NOLI_ERROR_ARGUMENT, NOLI_ERROR_MEMORY) `sim` is
 // unchanged.

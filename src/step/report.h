@@ -1,4 +1,4 @@
-// What a step says when it is over.
+// The report of a step: its numbers, and warnings that it gives.
 #pragma once
 
 #include "step/simulation.h"

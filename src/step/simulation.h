@@ -32,7 +32,7 @@ typedef struct NoliEnergyAtEnd {
 typedef struct NoliControls {
   double** target; // (n_motion) of controlled ones: (n_node x 3) m; NULL for others
   NoliPose* pose;  // (n_motion) the last one that was set; a quaternion of zeros: none
-  double** value;  // (n_force) likewise, in the unit of the kind
+  double** value;  // (n_force) of controlled ones, in the unit of the kind; NULL for others
   int32_t** local; // (n_force) their vertices within the body, (n_node)
 } NoliControls;
 
@@ -47,8 +47,8 @@ typedef struct NoliStepWatch {
 } NoliStepWatch;
 extern const NoliStepWatch noli_step_unwatched; // does nothing
 
-// What the integrator carries through a step: values of the state at its start, of its first stage,
-// and at the end of the last one.
+// Vectors that the integrator carries through a step: values of the state at its start, of its
+// first stage, and at the end of the last one.
 typedef struct NoliStepVectors {
   double* v_start;      // (n_vert x 3) of the state, prescribed nodes as given
   double* v_next;       // (n_vert x 3) at the end of the last stage
@@ -60,7 +60,7 @@ typedef struct NoliStepVectors {
   double damping_ahead; // s, from its start to where damping takes the stiffness
 } NoliStepVectors;
 
-// What motions prescribe in this step, for all vertices.
+// Positions that motions prescribe in this step, for all vertices.
 typedef struct NoliStepTargets {
   uint8_t* axes;   // (n_vert) bit k: component k is prescribed
   int32_t* motion; // (n_vert) by which motion; NOLI_NULL_INDEX: by none
@@ -75,10 +75,10 @@ typedef struct NoliStepEnergies {
   bool stands;           // the stage still has the point at which that was measured
   double gained;         // without a source, in the completed parts of the step
   double damping_loss;   // of the last step
-  double friction_loss;  // likewise
+  double friction_loss;  // of the last step
 } NoliStepEnergies;
 
-// What came of the last step, and what the host has been told.
+// The outcome of the last step, and which messages the host has received.
 typedef struct NoliOutcome {
   NoliStepReport report; // of the last step attempted
   bool reported;         // that step succeeded
@@ -105,7 +105,7 @@ typedef struct NoliHost {
 typedef struct NoliResults {
   NoliPairForces pair_forces;
   NoliRegionVolume* volumes;     // (regions of the model) of noli_sim_volumes
-  NoliVolumeState* volume_state; // likewise
+  NoliVolumeState* volume_state; // (regions of the model) of noli_sim_volumes
   NoliSpringForce* springs;      // (n_spring of the model) of noli_sim_springs
   NoliSurfaceTree* tree;         // of queries; made when first needed
 } NoliResults;

@@ -110,7 +110,7 @@ NOLI_WARN_UNUSED NoliStatus noli_read_number(NoliCursor* cursor, const char* wha
 NOLI_WARN_UNUSED NoliStatus noli_read_integer(NoliCursor* cursor, const char* what, int64_t low,
                                               int64_t high, int64_t* value);
 
-// As above, but fails if the line ends before the value.
+// Read a number or an integer on this line: they fail if the line ends before the value.
 NOLI_WARN_UNUSED NoliStatus noli_read_number_here(NoliCursor* cursor, const char* what,
                                                   double* value);
 NOLI_WARN_UNUSED NoliStatus noli_read_integer_here(NoliCursor* cursor, const char* what,

@@ -18,8 +18,8 @@ NOLI_WARN_UNUSED NoliStatus noli_gcp_slopes(NoliMixedList* list, const NoliGcp* 
                                             const double* x);
 
 // Lists how the residuals of implicit friction at x change with x_hat, with coefficients, and with
-// the inputs that the list wants; likewise lagged friction at x with the positions x_lag of the set
-// in `data`.
+// the inputs that the list wants. The second function does so for lagged friction at x with the
+// positions x_lag of the set in `data`.
 NOLI_WARN_UNUSED NoliStatus noli_gcp_implicit_friction_slopes(NoliMixedList* list,
                                                               const NoliGcpFriction* data,
                                                               const double* x,

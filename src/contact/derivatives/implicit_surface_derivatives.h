@@ -14,8 +14,8 @@ NOLI_WARN_UNUSED NoliStatus noli_implicit_surface_slopes(NoliMixedList* list,
                                                          const double* x);
 
 // Lists how the residuals of implicit friction at x change with x_hat, with coefficients, and with
-// the inputs that the list wants; likewise lagged friction at x (n_vert x 3) with the positions
-// x_lag of the set in `data`. Rows of obstacles are left out, as in the terms.
+// the inputs that the list wants. The second function does so for lagged friction at x (n_vert x 3)
+// with the positions x_lag of the set in `data`. Rows of obstacles are left out, as in the terms.
 NOLI_WARN_UNUSED NoliStatus noli_implicit_surface_implicit_friction_slopes(
     NoliMixedList* list, const NoliImplicitSurfaceFriction* data, const double* x,
     NoliPairClasses classes);

@@ -300,7 +300,7 @@ static Model model_at(const NoliFriction* data, int64_t i, const double* x, bool
   return model;
 }
 
-// The second derivative of the potential likewise, in space.
+// The second derivative in space of the potential, or of the quadratic above it (model_at).
 static void contact_block(const NoliFriction* data, int64_t i, const double* x, bool projected,
                           double block[9]) {
   const NoliFrictionContact* contact = &data->set->contact.data[i];

@@ -37,10 +37,10 @@ typedef struct NoliFrictionSet {
   NOLI_ARRAY(int32_t) node;        // (contact.count x 4), unused: NOLI_NULL_INDEX
   NOLI_ARRAY(double) weight;       // of any size: of each node
   NOLI_ARRAY(int64_t) first;       // of any size: (contact.count + 1), as in NoliEnergyTerm
-  NOLI_ARRAY(int64_t) first_block; // likewise
+  NOLI_ARRAY(int64_t) first_block; // of any size: (contact.count + 1), as in NoliEnergyTerm
   bool divided;        // the lists above are those of this rank, and other ranks have others
   int64_t n_all;       // contacts, those of other ranks included
-  int64_t n_majorized; // likewise
+  int64_t n_majorized; // majorized contacts, those of other ranks included
 } NoliFrictionSet;
 
 typedef struct NoliFriction {

@@ -31,7 +31,7 @@ struct NoliImplicitSurfaceSearch {
   const NoliContactPairs* pairs;
   double* radius;      // (n_body)
   double* normal;      // (n_vert x 3) sums of areas at the vertices of bodies that touch themselves
-  double* rest_normal; // (n_vert x 3) likewise at rest
+  double* rest_normal; // (n_vert x 3) these sums at rest
   bool has_self;       // some body touches itself
   bool* unclear;       // (n_vert) the vertex's body is closer than delta at rest, also across a gap
   NoliForest forest;   // a tree for each body; items are triangles

@@ -28,7 +28,7 @@ typedef struct NoliParameter {
   int32_t of;   // body, force, motion, spring or entity
   int32_t with; // the other entity of a pair; NOLI_NULL_INDEX: pairs without one of their own
   int32_t part; // of materials: 0 the body's own, else 1 + the index of the part that has it
-  NoliMaterialRegions regions; // of the body, likewise
+  NoliMaterialRegions regions; // of materials: those of the body
   int32_t* point; // (n_point) elements, vertices or terms of the body; NULL: all of it at once
   int32_t n_point;
   NoliRestMap map; // of positions of vertices
@@ -48,7 +48,7 @@ typedef struct NoliForceShares {
   int32_t* count; // (n_vert) how often it names a vertex; NULL: not such a force
   // For a consistent mass, the relative change of the sum of the measures of these vertices:
   double* by_density; // (elements of the block) with densities; NULL: it is lumped or does not vary
-  double* by_rest;    // (n_vert x 3) likewise with rest positions of vertices
+  double* by_rest;    // (n_vert x 3) with rest positions of vertices; NULL: it does not vary
 } NoliForceShares;
 
 struct NoliParameters {
@@ -67,7 +67,7 @@ struct NoliParameters {
   NOLI_ARRAY(NoliParameterEntry) entry;
   NoliTieSlopes ties;
   NoliGcpShape shape; // of the contact model "gcp"; else empty
-  int64_t n_weighted; // vertices that the mean weight is of, likewise
+  int64_t n_weighted; // of "gcp": vertices that the mean weight is of; else 0
   unsigned wanted;
   NoliSceneSize size; // of the simulation, to which lengths and speeds may be relative
 };

@@ -17,8 +17,8 @@
 
 const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
     [NOLI_PARAMETER_YOUNG] = {"young", "Pa, Young's modulus of a body or of its elements."},
-    [NOLI_PARAMETER_POISSON] = {"poisson", "Poisson's ratio, likewise."},
-    [NOLI_PARAMETER_DENSITY] = {"density", "kg/m^3, likewise."},
+    [NOLI_PARAMETER_POISSON] = {"poisson", "Poisson's ratio of a body or of its elements."},
+    [NOLI_PARAMETER_DENSITY] = {"density", "kg/m^3, of a body or of its elements."},
     [NOLI_PARAMETER_FRICTION] = {"friction", "Coefficient of a pair of entities."},
     [NOLI_PARAMETER_GRAVITY] = {"gravity", "m/s^2, three components."},
     [NOLI_PARAMETER_INITIAL_POSITION] = {"initial_position",
@@ -37,7 +37,8 @@ const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
     [NOLI_PARAMETER_SPRING_DAMPING] = {"spring_damping", "N s/m, of a spring."},
     [NOLI_PARAMETER_VOLUME_PRESSURE] = {"volume_pressure",
                                         "Pa, of the closed volume of a body, at rest."},
-    [NOLI_PARAMETER_VOLUME_COMPRESSION] = {"volume_compression", "1/Pa, likewise."},
+    [NOLI_PARAMETER_VOLUME_COMPRESSION] = {"volume_compression",
+                                           "1/Pa, of the closed volume of a body."},
     [NOLI_PARAMETER_CONTACT_DISTANCE] = {"contact_distance",
                                          "m, below which the barrier of contact acts."},
     [NOLI_PARAMETER_CONTACT_STIFFNESS] = {"contact_stiffness", "Pa/m, of the barrier."},
@@ -47,11 +48,12 @@ const NoliNamed noli_parameter_kinds[NOLI_PARAMETER_KINDS] = {
     [NOLI_PARAMETER_SATURATION] = {"saturation", "Pa, its growth that ends."},
     [NOLI_PARAMETER_SATURATION_RATE] = {"saturation_rate", "By which it ends."},
     [NOLI_PARAMETER_C10] = {"c10", "Pa, of a body of the law mooney_rivlin."},
-    [NOLI_PARAMETER_C01] = {"c01", "Pa, likewise."},
+    [NOLI_PARAMETER_C01] = {"c01", "Pa, of a body of the law mooney_rivlin."},
     [NOLI_PARAMETER_OGDEN_MU] = {"ogden_mu", "Pa, of the terms of the law ogden of a body."},
     [NOLI_PARAMETER_OGDEN_ALPHA] = {"ogden_alpha", "Exponents of these terms."},
     [NOLI_PARAMETER_FIBRE_K1] = {"fibre_k1", "Pa, of the fibres of a body or of its elements."},
-    [NOLI_PARAMETER_FIBRE_K2] = {"fibre_k2", "Growth of their stiffness, likewise."},
+    [NOLI_PARAMETER_FIBRE_K2] = {"fibre_k2",
+                                 "Growth of the stiffness of fibres of a body or its elements."},
     [NOLI_PARAMETER_PRONY_G] = {"prony_g", "Shares of the terms of the Prony series of a body."},
     [NOLI_PARAMETER_PRONY_TAU] = {"prony_tau", "s, times of these terms."},
 };
@@ -306,7 +308,7 @@ done:
   return status;
 }
 
-// A consistent mass: the shares of forces follow its diagonal, likewise.
+// The shares of forces follow the masses of vertices, the diagonal of a consistent mass.
 NoliStatus noli_parameter_add_density(NoliParameters* self, const NoliModel* model, int32_t body,
                                       int32_t element, double factor) {
   NoliStatus status = NOLI_OK;

@@ -10,7 +10,7 @@ typedef struct NoliRestMap {
   int32_t n_vert;
   int64_t* first; // (n_vert + 1)
   int32_t* point; // (first[n_vert]) vertices in the scene
-  double* weight; // likewise
+  double* weight; // (first[n_vert]) how much each of them moves, relative to the vertex
 } NoliRestMap;
 
 // The rest map of a body whose mesh has n_vert vertices. On failure nothing is allocated.

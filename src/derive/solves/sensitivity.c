@@ -153,7 +153,7 @@ done:
   return status;
 }
 
-// Those of the part: pressures act where it began.
+// Collects the forces of the part at time t: pressures act where the part began.
 static NoliStatus collect_forces(NoliSensitivity* self, const NoliTapePart* part, double t) {
   size_t bytes = noli_sim_vector_bytes(self->sim);
   double* x = self->sim->state.x;

@@ -113,7 +113,8 @@ done:
   return status;
 }
 
-// Those of all forces that act, at the time of the stage, unless they are known.
+// Finds how the values of all forces that act change with places, at the time of the stage, unless
+// that is known.
 static NoliStatus find_all_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = self->sim->model;

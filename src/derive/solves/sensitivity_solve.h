@@ -68,13 +68,13 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_find_gradient(NoliSensitivity* self
 // Lists the derivatives of the equations by all inputs but predictions and lagged friction.
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self);
 
-// Those of forces whose values follow rest positions that vary. Fails with NOLI_ERROR_ARGUMENT
-// where values jump.
+// Lists the derivatives of forces whose values follow rest positions that vary. Fails with
+// NOLI_ERROR_ARGUMENT where values jump.
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_list_places(NoliSensitivity* self);
 void noli_sensitivity_free_places(NoliSensitivity* self);
 
-// Those of damping in proportion to stiffness and of dampers alone; and of M z, z (n_vert x 3), of
-// consistent masses.
+// Lists the derivatives of damping in proportion to stiffness and of dampers alone; and of M z,
+// z (n_vert x 3), of consistent masses.
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_list_damping(NoliSensitivity* self,
                                                           NoliMixedList* list);
 NOLI_WARN_UNUSED NoliStatus noli_sensitivity_list_masses(NoliSensitivity* self, const double* z,

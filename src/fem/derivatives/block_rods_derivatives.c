@@ -46,7 +46,7 @@ static NoliVec3 edge_of(const NoliBlock* block, const double* x, int64_t s) {
   return noli_sub3(noli_load3(x + 3 * (int64_t)node[1]), noli_load3(x + 3 * (int64_t)node[0]));
 }
 
-// That of segment s, from its tangent at rest.
+// Sets the normal of segment s, from its tangent at rest.
 static void set_normal(const NoliRods* self, int64_t s, double normal[3]) {
   noli_store3(normal, noli_rod_normal(&self->def[s], noli_load3(self->rest_frame + 6 * s)));
 }

@@ -65,7 +65,8 @@ void noli_turning_evaluate(const void* data, const double* x, int64_t begin, int
 void noli_turning_by_rest(const NoliTurning* turning, int64_t i, const double* X, const double* x,
                           const double* bending, double slope[81]);
 
-// How its energy changes with them, (9), likewise.
+// How the energy of turn i changes with rest positions of its nodes, (9), by the rest turn and the
+// lengths in the stiffness.
 void noli_turning_energy_by_rest(const NoliTurning* turning, int64_t i, const double* X,
                                  const double* x, const double* bending, double slope[9]);
 

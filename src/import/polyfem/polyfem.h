@@ -87,11 +87,12 @@ typedef enum NoliPolyfemUnit {
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_unit(const NoliPolyfem* import, const NoliSceneNode* node,
                                               const char* name, NoliPolyfemUnit kind,
                                               double* factor);
-// A number, or {"value": number, "unit": text}; `*value` stays as it is when the node has none.
+// Reads a number, or {"value": number, "unit": text}; `*value` stays as it is when the node has
+// none.
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_number(const NoliPolyfem* import,
                                                 const NoliSceneNode* node, NoliPolyfemUnit kind,
                                                 double* value);
-// An integer, likewise.
+// Reads an integer; `*value` stays as it is when the node has none.
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_integer(const NoliPolyfem* import,
                                                  const NoliSceneNode* node, int32_t* value);
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_bool(const NoliPolyfem* import, const NoliSceneNode* node,

@@ -7,8 +7,8 @@
 #include "noli/mesh.h"
 
 // Nodes 0 .. n_vert - 1 are the vertices of the mesh, in use or not. Then come those of the edges,
-// sorted by the vertices of the edge and from its lower vertex on, those of the faces, likewise,
-// and the inner ones, tetrahedron by tetrahedron.
+// sorted by the vertices of the edge and from its lower vertex on, those of the faces, sorted by
+// their vertices and from the lowest one on, and the inner ones, tetrahedron by tetrahedron.
 typedef struct NoliLattice {
   int32_t order;
   int32_t n_tet;

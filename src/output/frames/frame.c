@@ -110,7 +110,7 @@ static void tag_body(NoliFrameLayout* layout, int32_t body, const int32_t* tag, 
   }
 }
 
-// Tetrahedra come body after body, as the meshes list them; then triangles likewise.
+// Tetrahedra come body after body, as the meshes list them; then triangles, in the same order.
 static void tag_cells(const NoliSimDef* def, int64_t n_triangles, NoliFrameLayout* layout) {
   int64_t tet = 0, triangle = layout->n_tet;
   for (int32_t body = 0; body < def->n_bodies; body++) {

@@ -8,8 +8,8 @@
 // Results from which several fields are made, computed once for each frame.
 typedef struct NoliFieldResults {
   NoliStress* element; // (n_tet); NULL: not yet
-  NoliStress* vertex;  // (n_vert); likewise
-  double* pressure;    // (n_vert); likewise
+  NoliStress* vertex;  // (n_vert); NULL: not yet
+  double* pressure;    // (n_vert); NULL: not yet
   double* gap;         // (n_vert)
   double* vector;      // (n_vert x 3) scratch
 } NoliFieldResults;

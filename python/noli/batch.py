@@ -123,7 +123,7 @@ class Batch(Hinted):
         return self._vectors(lib.noli_batch_positions, out)
 
     def velocities(self, out: np.ndarray | None = None) -> np.ndarray:
-        """Velocities of all vertices of all copies, (n, n_vert, 3), m/s."""
+        """Velocities of all vertices of all copies, m/s, (n x vertices x 3), in a new array or in `out`."""
         return self._vectors(lib.noli_batch_velocities, out)
 
     def _vectors(self, function, out):

@@ -75,7 +75,7 @@ static inline void curved_landing(World* world) {
   curved_landing_of(world, 2, 2, 0.0615);
 }
 
-// Of elements whose shapes have a higher order than their displacements.
+// A ball of elements whose shapes have a higher order than their displacements.
 static inline void linear_ball(World* world) {
   held_curved_ball(world, 2, 1);
 }

@@ -1,5 +1,5 @@
-// What the tests of derivatives of runs share: an objective that reads everything, comparisons of
-// both modes with each other and with central differences of runs, and refusals.
+// Shared parts of the tests of derivatives of runs: an objective that reads everything, comparisons
+// of both modes with each other and with central differences of runs, and refusals.
 #pragma once
 
 #include "derive/goals/goals.h"

@@ -125,7 +125,7 @@ static void flat_pressure(World* world) {
   world->def.n_forces = 1;
 }
 
-// Of the vertices on the left and some others.
+// A box of which the vertices on the left and some others have an acceleration.
 static void accelerated_of(World* world, int32_t order) {
   static const int32_t some[6] = {1, 3, 5, 6, 8, 10};
   int32_t body = add_box(world, 1.0, true);

@@ -106,7 +106,7 @@ static void relaxing_landing(World* world) {
 
 static const NoliGoalDef energy = ENERGY_GOAL, stress = STRESS_GOAL;
 
-// Of states with histories.
+// The derivatives of goals of stress and energy, where the state has histories.
 static void stresses_and_energies(void** state) {
   (void)state;
   static const struct {

@@ -29,7 +29,7 @@ static void give_proxy(World* world, int32_t body, NoliMesh** whole, const doubl
   noli_mesh_destroy(world->context, whole);
 }
 
-// Of finer cells than those of the box, which do not match them, and a fiftieth larger.
+// Gives the box a proxy of finer cells, which do not match those of the box, and a fiftieth larger.
 static void carry_box(World* world) {
   NoliMesh* whole = NULL;
   ASSERT_OK(noli_mesh_make_box(world->context, (double[]){0.2, 0.1, 0.12}, (int32_t[]){3, 2, 2},

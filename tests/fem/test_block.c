@@ -170,7 +170,7 @@ static double evaluate(const Scene* s, const NoliEnergyTerm* term, const double*
   return sum;
 }
 
-// Of all bodies, with the exact rule.
+// The volume of all bodies, with the exact rule.
 static double exact_volume(const Scene* s) {
   NoliSpace space;
   int32_t n = s->mesh->n_tet;

@@ -312,7 +312,7 @@ static double sum_up(const NoliSpace* space, const NoliLocal* of, const double* 
   return sum;
 }
 
-// Of a ball of random density.
+// The term of inertia of a ball of random density agrees with its mass matrix.
 static void compare_inertia(NoliContext* context, const NoliSpace* space, TestRandom* random) {
   NoliMass mass;
   NoliElementMass elements;

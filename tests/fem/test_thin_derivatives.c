@@ -76,7 +76,7 @@ static void make(NoliContext* context, const Case* c, const double* X, const dou
   ASSERT_OK(type->finish(block));
 }
 
-// As above; the frame of rods with twist is that of X0, but for full turns.
+// Makes the block as `make` does; the frame of rods with twist is that of X0, but for full turns.
 static void make_framed(NoliContext* context, const Case* c, const double* X0, const double* X,
                         const double* moduli, double frame[14 * N_ELEMENT], NoliBlock* block) {
   make(context, c, X, moduli, block);
@@ -90,7 +90,7 @@ static void make_framed(NoliContext* context, const Case* c, const double* X0, c
   }
 }
 
-// Of the parts of the energy from `first` on.
+// The gradient of the parts of the energy from `first` on.
 static void gradient_of(NoliContext* context, const Case* c, const double* X0, const double* X,
                         const double* moduli, const double* x, int first, double* sum) {
   NoliBlock block;
@@ -120,7 +120,7 @@ static bool moves(const Case* c, int i) {
   return i < 3 * N_VERT || (c->rod.twist > 0.0 && i % 3 == 0);
 }
 
-// Of a rod, with another logarithm of the radius.
+// The same rod with another logarithm of the radius.
 static Case with_radius(const Case* c, double change) {
   Case moved = *c;
   moved.rod.radius *= exp(change);
@@ -315,7 +315,7 @@ static void by_radius(void** state) {
 
 // ---- damping ------------------------------------------------------------------------------------
 
-// What the force of damping depends on: rest positions, moduli, the point of the stiffness, and
+// The inputs of the force of damping: rest positions, moduli, the point of the stiffness, and
 // numbers of its section.
 typedef struct Inputs {
   double X[SIZE], y[SIZE], moduli[2 * N_ELEMENT], part[NOLI_THIN_NUMBERS];
@@ -374,8 +374,9 @@ static bool is_straight(const Case* c, int trial) {
   return c->rod.radius > 0.0 && trial % 7 == 1;
 }
 
-// Of a sheet or rod at random, stretched or crushed, or at rest, where the projection has kinks and
-// derivatives are the mean of both sides; and of a rod that is straight but for its branch.
+// Inputs of a sheet or rod at random, stretched or crushed, or at rest, where the projection has
+// kinks and derivatives are the mean of both sides; and of a rod that is straight but for its
+// branch.
 static void set_inputs(const Case* c, TestRandom* random, int trial, Inputs* at) {
   place(random, trial % 3 == 1, at->X);
   double size = trial % 4 == 3 ? 0.6 : 1.1;

@@ -198,7 +198,7 @@ static void refusals_of_the_geometric_potential(void** state) {
   test_context_done(&context);
 }
 
-// Of a file that the scene includes.
+// A refusal names a file that the scene includes, not the scene.
 static void refusals_name_file_line_and_path(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

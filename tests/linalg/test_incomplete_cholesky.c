@@ -238,7 +238,7 @@ static int64_t block_at(const NoliIncompleteCholesky* factor, int32_t i, int32_t
   return -1;
 }
 
-// What defines the factorization: U^T D U is A where A has blocks, whatever the parts.
+// The definition of the factorization: U^T D U is A where A has blocks, whatever the parts.
 static void product_is_the_matrix(void** state) {
   (void)state;
   static const double one[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};

@@ -119,8 +119,8 @@ static void solutions_are_refined(void** state) {
   free(want);
 }
 
-// What single precision cannot solve has the bits of "cholmod", and so have the systems after it
-// until the next period. Systems that no precision solves change nothing.
+// A system that single precision cannot solve has the bits of "cholmod", and so have the systems
+// after it until the next period. Systems that no precision solves change nothing.
 static void double_precision_takes_over(void** state) {
   (void)state;
   NoliContext* context = test_context(2);

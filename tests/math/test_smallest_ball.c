@@ -48,8 +48,8 @@ static void known_shapes(void** state) {
   ASSERT_AT_MOST(none.radius, -1.0);
 }
 
-// Of a ball that is too small some point lies outside: the smallest that subsets need is the
-// whole's.
+// The smallest ball of all points is the largest of those of subsets: a smaller one leaves some
+// point outside.
 static double largest_of_subsets(int n, const double* x) {
   double most = 0.0;
   for (int a = 0; a < n; a++) {

@@ -1,4 +1,4 @@
-// What tests on several ranks share: their main.
+// The main function of tests on several ranks.
 #pragma once
 
 #include "noli/ranks.h"

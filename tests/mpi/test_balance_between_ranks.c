@@ -105,7 +105,7 @@ static bool has_constraints(const Pile* pile) {
   return strcmp(pile->solver, "augmented_lagrangian") == 0;
 }
 
-// What the first rank has is what all have, bit by bit.
+// All ranks have the bits of the first one.
 static void assert_all_have(const World* together, const void* own, size_t n) {
   uint8_t* first = malloc(n);
   memcpy(first, own, n);

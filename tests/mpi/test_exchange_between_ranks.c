@@ -1,4 +1,4 @@
-// What ranks tell each other, on as many ranks as mpirun starts (tests/scripted.cmake: three): sums
+// Messages between ranks, on as many ranks as mpirun starts (tests/scripted.cmake: three): sums
 // in the order of ranks, lists, the rows of a matrix that is shared out, and failures of one rank,
 // which end all without a rank that waits.
 #define _POSIX_C_SOURCE 200809L // nanosleep
@@ -103,7 +103,7 @@ static void lists_are_gathered_and_exchanged(void** state) {
   test_context_done(&context);
 }
 
-// What is larger than a message goes in several: the same lists, sums and words with messages of
+// Data larger than a message goes in several: the same lists, sums and words with messages of
 // any size.
 static void large_data_go_in_pieces(void** state) {
   (void)state;
@@ -130,7 +130,7 @@ static void large_data_go_in_pieces(void** state) {
   test_context_done(&context);
 }
 
-// What several ranks cannot do says so, with their number.
+// Functions that several ranks cannot call say so, with the number of ranks.
 static void whole_work_is_refused(void** state) {
   (void)state;
   NoliContext* context = context_of_rank();
@@ -302,8 +302,8 @@ static void rows_are_those_of_the_sum(void** state) {
   test_context_done(&context);
 }
 
-// What is sent and received of a large matrix is never in memory as a whole, and only
-// indices are kept besides the rows.
+// The messages of a large matrix are never in memory all at once, and only indices are kept besides
+// the rows.
 static void rows_take_little_more_memory_than_they_have(void** state) {
   (void)state;
   NoliContext* context = context_of_rank();

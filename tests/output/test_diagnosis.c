@@ -1,4 +1,4 @@
-// What held steps back, as diagnosis.csv and noli_sim_diagnosis say it: the pair or element, where,
+// Causes of slow steps in diagnosis.csv and noli_sim_diagnosis: the pair or element, where,
 // and the smallest gap; of a step that failed, too.
 #include "output_support.h"
 

@@ -349,7 +349,7 @@ static void bodies_have_their_own_energies(void** state) {
   test_context_done(&context);
 }
 
-// What a run wrote after its checkpoint is cut off and written again, to the bit.
+// Rows that a run wrote after its checkpoint are cut off and written again, to the bit.
 static void a_resumed_run_keeps_one_file(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

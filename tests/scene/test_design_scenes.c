@@ -72,14 +72,14 @@ static void check_along(Problem* p, const double* direction, double tolerance) {
   }
 }
 
-// Of all variables at once.
+// The slope along all variables at once.
 static void check_slope(Problem* p, double tolerance) {
   double start[DIRECTION_VARIABLES], direction[DIRECTION_VARIABLES];
   assert_true(direction_of(p->design, start, direction));
   check_along(p, direction, tolerance);
 }
 
-// Of each alone.
+// The slope along each variable alone.
 static void check_gradient(Problem* p, double tolerance) {
   double start[DIRECTION_VARIABLES], direction[DIRECTION_VARIABLES];
   assert_true(direction_of(p->design, start, direction));

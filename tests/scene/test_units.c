@@ -271,7 +271,7 @@ static void print_course(const char* name, const Course* course, int n_steps) {
 
 // ---- scenes -------------------------------------------------------------------------------------
 
-// What a scene needs, or why less is required of it.
+// Settings that a scene needs, or the reason why less is required of it.
 typedef struct Special {
   const char* file;
   int n_steps;           // 0: STEPS

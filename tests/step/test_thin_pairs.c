@@ -201,7 +201,8 @@ static Body measure(const World* world, int32_t body) {
   return sum;
 }
 
-// What friction has given to the box, from the thin body's start.
+// Checks the momentum that friction has given to the box against that of the thin body at the
+// start.
 static void expect_friction(const Choice* choice, const Body* start, const Body* box) {
   double given = box->momentum.x / start->momentum.x, normal = -box->momentum.y;
   double along = hypot(box->momentum.x, box->momentum.z),

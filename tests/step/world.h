@@ -119,7 +119,7 @@ static inline void world_step(World* world) {
   assert_int_equal(status, NOLI_OK);
 }
 
-// What two bodies do to each other, a body to itself if they are the same; NULL: nothing.
+// The forces of two bodies on each other, or of a body on itself if they are the same; NULL: none.
 static inline const NoliPairForce* world_pair(const World* world, int32_t a, int32_t b) {
   const NoliPairForce* pairs;
   int32_t n;

@@ -14,7 +14,7 @@
 // It is farther than that from a side from w to w' with e = w' - w
 //   - if it is from the line:           |w x e|^2 - low^2 |e|^2 > 0, of degree 4; or
 //   - if it is from the end w, and its foot is never beyond it:  w . e >= 0, |w|^2 - low^2 > 0; or
-//     if it is from the end w', and its foot is never beyond that one.
+//     if it is from the end w', and its foot is never beyond that end.
 // A polynomial has a sign on [0, 1] if its Bernstein coefficients have. Every number carries a
 // bound of its error, so that rounding makes the answer less often true, never wrong.
 //

@@ -175,8 +175,12 @@ static inline bool turned_is_safe(const Motion* motion, const NoliVec3 w[4], Nol
     least = b[k] > 0.0 && -a[k] > least * b[k] ? -a[k] / b[k] : least;
     most = b[k] < 0.0 && a[k] < most * -b[k] ? a[k] / -b[k] : most;
   }
-  double s = least > 0.0 ? (isfinite(most) ? 0.5 * (least + most) : 2.0 * least)
-                         : (isfinite(most) ? 0.5 * most : 1.0);
+  double s = 1.0;
+  if (isfinite(most)) {
+    s = least > 0.0 ? 0.5 * (least + most) : 0.5 * most;
+  } else if (least > 0.0) {
+    s = 2.0 * least;
+  }
   for (int32_t k = 0; k < motion->n; k++) {
     safe = safe && a[k] + s * b[k] >= 0.0;
   }

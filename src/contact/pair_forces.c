@@ -195,7 +195,10 @@ static int compare_places(const NoliContactInfo* a, const NoliContactInfo* b) {
 static int pair_forces_compare(const void* one, const void* other) {
   const NoliContactInfo *a = one, *b = other;
   int order = compare_places(a, b);
-  return order != 0 ? order : a->gap < b->gap ? -1 : a->gap > b->gap ? 1 : 0;
+  if (order != 0) {
+    return order;
+  }
+  return (a->gap > b->gap) - (a->gap < b->gap);
 }
 
 // The direction from entity[1] to entity[0]: that of the normal force, or of the closest points.

@@ -113,8 +113,15 @@ static void project_small(Small* a, int32_t n_dir, int32_t m) {
   // decompose
   for (int32_t i = 0; i < n; i++) {
     for (int32_t j = 0; j < n; j++) {
-      full[i * n + j] = i < n_dir ? (j < n_dir ? a->tt[i][j] : a->tn[i][j - n_dir])
-                                  : (j < n_dir ? a->tn[j][i - n_dir] : a->nn[i - n_dir][j - n_dir]);
+      if (i < n_dir && j < n_dir) {
+        full[i * n + j] = a->tt[i][j];
+      } else if (i < n_dir) {
+        full[i * n + j] = a->tn[i][j - n_dir];
+      } else if (j < n_dir) {
+        full[i * n + j] = a->tn[j][i - n_dir];
+      } else {
+        full[i * n + j] = a->nn[i - n_dir][j - n_dir];
+      }
     }
   }
   noli_eigen_symmetric(n, full, value, vector);

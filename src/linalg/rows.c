@@ -32,8 +32,11 @@ static NoliStatus place_ranks(NoliRows* rows, NoliContext* context, const NoliSh
   NOLI_TRY(
       noli_grow(context, (void**)&rows->first, &rows->capacity[8], size + 1, sizeof *rows->first));
   for (int64_t r = 0; r <= size; r++) {
-    int64_t shared = given != NULL ? given[r] : n * r / size;
-    rows->first[r] = kind == NOLI_ROWS_FIRST ? (r == 0 ? 0 : n) : shared;
+    if (kind == NOLI_ROWS_FIRST) {
+      rows->first[r] = r == 0 ? 0 : n;
+    } else {
+      rows->first[r] = given != NULL ? given[r] : n * r / size;
+    }
   }
 done:
   return status;

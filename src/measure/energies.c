@@ -164,8 +164,9 @@ NoliStatus noli_sim_body_energies(NoliSim* sim, double* kinetic, double* elastic
   NOLI_NEW(sim->context, share, sim->model->problem.n_vert);
   for (int k = 0; k < 3; k++) {
     if (sums[k] != NULL) {
-      NOLI_TRY(noli_sim_nodal_energies(sim, k == 0 ? share : NULL, k == 1 ? share : NULL,
-                                       k == 2 ? share : NULL));
+      double* wanted[3] = {NULL, NULL, NULL};
+      wanted[k] = share;
+      NOLI_TRY(noli_sim_nodal_energies(sim, wanted[0], wanted[1], wanted[2]));
       sum_bodies(sim->model, share, sums[k]);
     }
   }

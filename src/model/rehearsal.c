@@ -7,6 +7,7 @@
 #include "model/motion_targets.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // Most vertices times steps that are evaluated for a motion or force, and least steps of them.
@@ -45,11 +46,16 @@ done:
 static NoliStatus fail_at(const Rehearsal* self, const char* where, const char* what, int32_t index,
                           const char* name, int32_t body, int32_t vertex, double t) {
   const char* of = self->def->bodies[body].name;
+  char place[304] = "", quoted[88] = "";
+  if (where != NULL) {
+    snprintf(place, sizeof place, "%.300s: ", where);
+  }
+  if (name != NULL) {
+    snprintf(quoted, sizeof quoted, " (\"%.80s\")", name);
+  }
   return noli_fail(self->context, NOLI_NOT_FINITE,
-                   "%.300s%s%s %d%s%.80s%s of body \"%.80s\": vertex %d is not finite at t = %g s",
-                   where != NULL ? where : "", where != NULL ? ": " : "", what, (int)index,
-                   name != NULL ? " (\"" : "", name != NULL ? name : "", name != NULL ? "\")" : "",
-                   of != NULL ? of : "(no name)", (int)vertex, t);
+                   "%s%s %d%s of body \"%.80s\": vertex %d is not finite at t = %g s", place, what,
+                   (int)index, quoted, of != NULL ? of : "(no name)", (int)vertex, t);
 }
 
 // The first vertex whose target is not finite in a component that is prescribed, or where the

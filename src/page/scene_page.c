@@ -238,15 +238,17 @@ typedef struct Mark {
 static NoliStatus add_mark(Scenery* scenery, Mark mark) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = scenery->model;
-  char text[400], number[24];
+  char text[400], name[128];
   int32_t end = end_of_places(model, mark.body);
   if (mark.node == NULL || mark.n >= end - model->vert_first[mark.body]) {
     return NOLI_OK;
   }
-  snprintf(number, sizeof number, "%d", (int)mark.number);
-  snprintf(text, sizeof text, "%s %s%.120s%s of \"%.120s\"", mark.kind,
-           mark.name != NULL ? "\"" : "", mark.name != NULL ? mark.name : number,
-           mark.name != NULL ? "\"" : "", model->name[mark.body]);
+  if (mark.name != NULL) {
+    snprintf(name, sizeof name, "\"%.120s\"", mark.name);
+  } else {
+    snprintf(name, sizeof name, "%d", (int)mark.number);
+  }
+  snprintf(text, sizeof text, "%s %s of \"%.120s\"", mark.kind, name, model->name[mark.body]);
   NOLI_TRY(begin_part(scenery, text, mark.kind, mark.body));
   for (int32_t i = 0; i < mark.n; i++) {
     int32_t vertex = mark.first + mark.node[i];

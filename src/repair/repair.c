@@ -42,7 +42,8 @@ NoliRepairGap noli_repair_gap_at(const NoliSurface* surface, const NoliBodyPairs
   for (int32_t k = 0; k < (is_edge ? 2 : 1); k++) {
     sign += gap.weight[k];
   }
-  gap.direction = noli_scale3(d > 0.0 ? (sign < 0.0 ? -1.0 : 1.0) / d : 0.0, closest.r);
+  double outward = sign < 0.0 ? -1.0 : 1.0;
+  gap.direction = noli_scale3(d > 0.0 ? outward / d : 0.0, closest.r);
   for (int32_t k = 0; k < 4 && sign < 0.0; k++) {
     gap.weight[k] = -gap.weight[k];
   }

@@ -1,6 +1,7 @@
 #include "repair/repair.h"
 
 #include "base/sort.h"
+#include "mesh/topology.h"
 
 #include <string.h>
 
@@ -36,8 +37,7 @@ typedef struct Merit {
 // ---- what may move, and with what ----
 
 static int compare_links(const void* one, const void* other) {
-  const int32_t *p = one, *q = other;
-  return p[0] != q[0] ? (p[0] < q[0] ? -1 : 1) : p[1] < q[1] ? -1 : p[1] > q[1];
+  return noli_compare_tuples(one, other, 2);
 }
 
 static NoliStatus link_vertices(Deform* deform) {
@@ -138,7 +138,9 @@ static NoliVec3 shortening(const NoliRepairWork* work, const NoliCrossing* cross
   NoliVec3 along = noli_normalize3(noli_sub3(noli_load3(&x[3 * (int64_t)ends[1]]), from));
   NoliVec3 normal = normal_of(x, crossing->tri), sum = {0};
   double slope = noli_dot3(along, normal);
-  slope = fabs(slope) < 0.1 ? (slope < 0.0 ? -0.1 : 0.1) : slope;
+  if (fabs(slope) < 0.1) {
+    slope = slope < 0.0 ? -0.1 : 0.1;
+  }
   for (int32_t f = work->face_first[edge]; f < work->face_first[edge + 1]; f++) {
     const int32_t* tri = &surface->tri[3 * (int64_t)work->face[f]];
     NoliVec3 contour = noli_normalize3(noli_cross3(normal, normal_of(x, tri)));
@@ -236,7 +238,7 @@ typedef struct Segment {
 
 static int compare_segments(const void* one, const void* other) {
   const Segment *p = one, *q = other;
-  return p->a != q->a ? (p->a < q->a ? -1 : 1) : p->b < q->b ? -1 : p->b > q->b;
+  return noli_compare_tuples((const int32_t[]){p->a, p->b}, (const int32_t[]){q->a, q->b}, 2);
 }
 
 // Length of the curves in which triangles cross: each pair of triangles has a segment with two

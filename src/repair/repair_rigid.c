@@ -3,6 +3,7 @@
 
 #include "base/sort.h"
 #include "collide/nested.h"
+#include "mesh/topology.h"
 
 #include <string.h>
 
@@ -201,8 +202,9 @@ done:
 
 static int compare_meetings(const void* one, const void* other) {
   const Meeting *p = one, *q = other;
-  if (p->a != q->a || p->b != q->b) {
-    return p->a != q->a ? (p->a < q->a ? -1 : 1) : p->b < q->b ? -1 : 1;
+  int order = noli_compare_tuples((const int32_t[]){p->a, p->b}, (const int32_t[]){q->a, q->b}, 2);
+  if (order != 0) {
+    return order;
   }
   if (p->passing != q->passing) {
     return p->passing ? -1 : 1;

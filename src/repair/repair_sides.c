@@ -2,10 +2,11 @@
 
 #include "base/sort.h"
 #include "collide/impacts.h"
+#include "mesh/topology.h"
 
 static int compare_pairs(const void* one, const void* other) {
   const NoliRepairPair *p = one, *q = other;
-  return p->a != q->a ? (p->a < q->a ? -1 : 1) : p->b < q->b ? -1 : p->b > q->b;
+  return noli_compare_tuples((const int32_t[]){p->a, p->b}, (const int32_t[]){q->a, q->b}, 2);
 }
 
 void noli_repair_sort_pairs(NoliRepairPairs* pairs) {

@@ -289,9 +289,9 @@ static NoliStatus sample_ways(Oracle* oracle, NoliVec3 likely, NoliRepairWay way
   int64_t n_crossing = 0;
   *n = 0;
   for (int k = 0; k < 6; k++) {
-    double sign = k < 3 ? 1.0 : -1.0;
-    add_way(oracle, noli_vec3(k % 3 == 0 ? sign : 0, k % 3 == 1 ? sign : 0, k % 3 == 2 ? sign : 0),
-            n, way);
+    double axis[3] = {0.0, 0.0, 0.0};
+    axis[k % 3] = k < 3 ? 1.0 : -1.0;
+    add_way(oracle, noli_load3(axis), n, way);
   }
   for (int k = 0; k < N_SPHERE; k++) {
     double z = 1.0 - (2.0 * k + 1.0) / N_SPHERE, angle = 2.399963229728653 * k;
@@ -391,7 +391,8 @@ static NoliStatus probe(Oracle* oracle, const NoliRepairWay* way, int32_t n, Nol
   for (int level = N_LEVELS; level > 0; level--) {
     double distance = ldexp(longest, 1 - level);
     bool found = false;
-    for (int32_t k = 0; k < (level > 2 ? n : n < N_TRIED ? n : N_TRIED); k++) {
+    int32_t n_tried = level > 2 || n < N_TRIED ? n : N_TRIED;
+    for (int32_t k = 0; k < n_tried; k++) {
       bool clear = false;
       NOLI_TRY(is_clear(oracle, noli_scale3(distance, way[k].normal), &clear));
       if (clear) {

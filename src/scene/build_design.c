@@ -92,7 +92,14 @@ static NoliStatus read_time(const NoliSceneSource* source, const NoliScene* scen
   NoliSceneNode at = noli_scene_member(entry, "at"), over = noli_scene_member(entry, "over");
   double end = (double)scene->n_steps * scene->def.time_step;
   const char* word = noli_scene_string(&at);
-  def->when = word != NULL ? word : at.value != NULL ? "at" : over.value != NULL ? "over" : "end";
+  def->when = "end";
+  if (word != NULL) {
+    def->when = word;
+  } else if (at.value != NULL) {
+    def->when = "at";
+  } else if (over.value != NULL) {
+    def->when = "over";
+  }
   if (at.value != NULL && word == NULL) {
     def->t_begin = noli_scene_number(&at);
     NOLI_SCENE_CHECK(source, &at, def->t_begin > 0.0 && def->t_begin <= end * (1.0 + 1e-9),
@@ -225,7 +232,10 @@ static NoliStatus read_scope(const NoliSceneSource* source, NoliScene* scene,
   const char* given = noli_scene_string(&scope);
   NoliSceneTarget target = {0};
   int32_t entity = NOLI_NULL_INDEX;
-  def->parameter.scope = given != NULL ? given : moves || select.value != NULL ? "vertices" : NULL;
+  def->parameter.scope = given;
+  if (given == NULL && (moves || select.value != NULL)) {
+    def->parameter.scope = "vertices";
+  }
   bool vertices = def->parameter.scope != NULL && strcmp(def->parameter.scope, "vertices") == 0;
   bool elements = def->parameter.scope != NULL && strcmp(def->parameter.scope, "elements") == 0;
   NOLI_SCENE_CHECK(source, &select, vertices || elements || select.value == NULL,

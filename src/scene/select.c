@@ -170,8 +170,9 @@ static int compare_faces(const void* a, const void* b) {
 }
 
 static FaceKey face_key(int32_t a, int32_t b, int32_t c) {
-  int32_t low = a < b ? a : b, high = a < b ? b : a;
-  return (FaceKey){{c < low ? c : low, c < low ? low : c < high ? c : high, c < high ? high : c}};
+  FaceKey key;
+  noli_ascending_tuples((const int32_t[]){a, b, c}, 3, 1, key.vertex);
+  return key;
 }
 
 // Marks the nodes of a face of a tetrahedron, the one opposite to `corner`, or all its nodes.

@@ -64,7 +64,9 @@ static bool same_blocker(const Stuck* stuck, const NoliStage* stage) {
 // have their own limit.
 static bool stands_still(Stuck* stuck, const NoliStage* stage, double alpha) {
   bool cut = alpha < STUCK_ALPHA && !stage->prescribed.springs.hold;
-  stuck->n = !cut ? 0 : stuck->n > 0 && same_blocker(stuck, stage) ? stuck->n + 1 : 1;
+  bool again = stuck->n > 0 && same_blocker(stuck, stage);
+  int32_t before = again ? stuck->n : 0;
+  stuck->n = cut ? before + 1 : 0;
   stuck->blocker = stage->record.blocker;
   stuck->blocking = stage->record.blocking;
   return stuck->n >= STUCK_ITERATIONS;

@@ -314,7 +314,8 @@ static NoliStatus hold_components(NoliStage* stage) {
   const NoliSurface* surface = stage->problem->surface;
   for (int32_t i = 0; i < prescribed->n; i++) {
     bool planar = surface->planar[surface->body[prescribed->node[i]]];
-    prescribed->held[i] = !prescribed->springs.hold ? prescribed->axes[i] : planar ? 1 << 2 : 0;
+    uint8_t out_of_plane = planar ? 1 << 2 : 0;
+    prescribed->held[i] = prescribed->springs.hold ? out_of_plane : prescribed->axes[i];
   }
   return noli_assembler_hold(stage->system.assembler, prescribed->partial ? prescribed->n : 0,
                              prescribed->node, prescribed->held);

@@ -121,7 +121,11 @@ static NoliStatus find_parts(const NoliModel* model, Parts* parts) {
     bool inertial = next < problem->inertia.n_vert && problem->inertia.vert[next] == i;
     next += inertial ? 1 : 0;
     int32_t parent = parts->of[i];
-    parts->of[i] = !inertial ? NOLI_NULL_INDEX : parent == i ? parts->n++ : parts->of[parent];
+    if (!inertial) {
+      parts->of[i] = NOLI_NULL_INDEX;
+    } else {
+      parts->of[i] = parent == i ? parts->n++ : parts->of[parent];
+    }
   }
 done:
   return status;
@@ -180,7 +184,8 @@ static void motions_of(const NoliSim* sim, const Parts* parts, int32_t vertex,
   const Part* part = &parts->part[parts->of[vertex]];
   NoliVec3 arm = noli_sub3(noli_load3(&sim->stage->here->x[3 * (int64_t)vertex]), part->centre);
   for (int32_t k = 0; k < 3; k++) {
-    double axis[3] = {k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0};
+    double axis[3] = {0.0, 0.0, 0.0};
+    axis[k] = 1.0;
     motion[k] = noli_load3(axis);
     motion[3 + k] = noli_scale3(1.0 / part->size, noli_cross3(noli_load3(axis), arm));
     if (is_angle(parts, vertex)) {
@@ -379,6 +384,9 @@ static NoliStatus fail_unheld(const NoliSim* sim, const Parts* parts, int32_t in
   NoliVec3 axis = noli_normalize3(turns ? about : along);
   double n[3];
   noli_store3(n, axis);
+  for (int k = 0; k < 3; k++) {
+    n[k] = fabs(n[k]) < 5e-4 ? 0.0 : n[k]; // no "-0"
+  }
   int32_t n_all = model->vert_first[body + 1] - model->vert_first[body];
   bool whole = parts->part[index].n_vert == n_all - noli_model_angle_count(model, body);
   return noli_fail(
@@ -387,8 +395,7 @@ static NoliStatus fail_unheld(const NoliSim* sim, const Parts* parts, int32_t in
       "some of its vertices (a motion without a target holds them), start it in contact with "
       "friction where contact must hold it, or use an integrator with inertia",
       whole ? "body" : "a part of body", model->name[body], turns ? "turn about" : "move along",
-      fabs(n[0]) < 5e-4 ? 0.0 : n[0], fabs(n[1]) < 5e-4 ? 0.0 : n[1],
-      fabs(n[2]) < 5e-4 ? 0.0 : n[2]);
+      n[0], n[1], n[2]);
 }
 
 // Whether something resists every motion of a part; otherwise `motion` receives the one with the

@@ -620,7 +620,8 @@ static void begin_attempt(NoliSim* sim) {
   noli_sim_end_fallback(sim);
   noli_stage_begin_step(sim->stage);
   int64_t most = sim->model->problem.solver.max_substeps, parts = *sim->state.parts / 2;
-  attempt->n_parts = has_increments(sim) || parts < 1 ? 1 : (int32_t)(parts > most ? most : parts);
+  parts = parts > most ? most : parts;
+  attempt->n_parts = has_increments(sim) || parts < 1 ? 1 : (int32_t)parts;
   attempt->holds_motion = false;
   attempt->n_retries = 0;
   attempt->friction_iterations = 0;

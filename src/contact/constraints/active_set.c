@@ -709,7 +709,8 @@ static void evaluate_constraints(const void* user, const double* y, int64_t begi
     const NoliConstraint* constraint = &set->constraint.data[i];
     double value = value_of(set, i, y);
     bool opens = constraint->released && value > 0.0;
-    double c = opens ? 0.0 : constraint->released ? value : value - constraint->slack;
+    double c = constraint->released ? value : value - constraint->slack;
+    c = opens ? 0.0 : c;
     if ((what & NOLI_EVAL_ENERGY) != 0) {
       out->energy[i] = constraint->gamma * c * (0.5 * constraint->mu * c - constraint->lambda);
     }

@@ -252,7 +252,11 @@ static int32_t look_across(const Sheet* sheet, int32_t t, int32_t node, int32_t 
     return NOLI_NULL_INDEX;
   }
   const int32_t* far = sheet->tri + 3 * (int64_t)*next;
-  return far[0] != a && far[0] != b ? far[0] : far[1] != a && far[1] != b ? far[1] : far[2];
+  int32_t k = 0;
+  while (k < 2 && (far[k] == a || far[k] == b)) {
+    k++;
+  }
+  return far[k];
 }
 
 // The hinges around triangle t as those of the last fold: its own, and those of its neighbours, in

@@ -129,7 +129,8 @@ static void add_matrix_slope(const Eigen* eigen, const NoliDual matrix[9], const
     for (int c = 0; c < 3; c++) {
       double one = fmax(values[r], least), two = fmax(values[c], least);
       double span = values[r] - values[c];
-      double rate = span != 0.0 ? (one - two) / span : values[r] < least ? 0.0 : 1.0;
+      double rate = values[r] < least ? 0.0 : 1.0;
+      rate = span != 0.0 ? (one - two) / span : rate;
       sum = noli_mul_add3(sum, -rate / (one * two) * of[c], by[r][c]);
     }
     if (values[r] < least) {

@@ -359,7 +359,10 @@ static inline double share_of(int unknown, int node, int k, const double per_len
     return k == 0 && node == 3 + unknown - EDGES ? per_length[unknown - EDGES] : 0.0;
   }
   int edge = unknown / 3;
-  return unknown % 3 != k ? 0.0 : node == edge ? -1.0 : node == edge + 1 ? 1.0 : 0.0;
+  if (unknown % 3 != k || (node != edge && node != edge + 1)) {
+    return 0.0;
+  }
+  return node == edge ? -1.0 : 1.0;
 }
 
 static inline void write_gradient(const double gradient[UNKNOWNS], const double per_length[2],

@@ -242,7 +242,7 @@ static NoliStatus find_motion(const NoliIpcWorld* world, const Motion** motion) 
     return NOLI_OK;
   }
   const char* names[N_MOTIONS];
-  char given[48], known[1200] = "";
+  char given[48], advice[80] = "", known[1200] = "";
   size_t used = 0;
   for (int i = 0; i < N_MOTIONS; i++) {
     names[i] = motions[i].name;
@@ -251,10 +251,12 @@ static NoliStatus find_motion(const NoliIpcWorld* world, const Motion** motion) 
   }
   snprintf(given, sizeof given, "%.*s", (int)(name.n < 40 ? name.n : 40), name.at);
   const char* nearest = noli_nearest(given, names, N_MOTIONS);
+  if (nearest != NULL) {
+    snprintf(advice, sizeof advice, "; did you mean \"%s\"?", nearest);
+  }
   return noli_ipc_fail(world->source, world->script->motion_line,
-                       "script: %s is not supported%s%s%s; known: %s", noli_show(name).text,
-                       nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
-                       nearest != NULL ? "\"?" : "", known);
+                       "script: %s is not supported%s; known: %s", noli_show(name).text, advice,
+                       known);
 }
 
 static void lift(NoliIpcWorld* world, const Motion* motion) {

@@ -273,12 +273,14 @@ static NoliStatus unknown_keyword(NoliIpcReader* reader, NoliSpan word) {
   for (int32_t i = 0; i < N_KEYWORDS; i++) {
     names[i] = keywords[i].name;
   }
-  char given[48];
+  char given[48], advice[80] = "";
   snprintf(given, sizeof given, "%.*s", (int)(word.n < 40 ? word.n : 40), word.at);
   const char* nearest = noli_nearest(given, names, N_KEYWORDS);
-  return noli_ipc_fail(reader->source, reader->line, "unknown keyword %s%s%s%s",
-                       noli_show(word).text, nearest != NULL ? "; did you mean \"" : "",
-                       nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : "");
+  if (nearest != NULL) {
+    snprintf(advice, sizeof advice, "; did you mean \"%s\"?", nearest);
+  }
+  return noli_ipc_fail(reader->source, reader->line, "unknown keyword %s%s", noli_show(word).text,
+                       advice);
 }
 
 static NoliStatus read_keyword(NoliIpcReader* reader, const Keyword* keyword) {

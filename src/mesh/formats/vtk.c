@@ -189,12 +189,15 @@ done:
   return status;
 }
 
+// Vertices of the cells that a cell of the file is converted to, other than polygons.
+static const int32_t widths[] = {[POINTS] = 1, [POLYLINE] = 2, [STRIP] = 3, [TETRAHEDRON] = 4};
+
 // Adds the cells that one cell of the file, with n vertices, is converted to.
 static NoliStatus make_cell(Reader* reader, Making making, int64_t n, const int64_t* vertex) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = reader->cursor->context;
   int32_t source = (int32_t)reader->data.n_cell;
-  int32_t width = making == POINTS ? 1 : making == POLYLINE ? 2 : making == TETRAHEDRON ? 4 : 3;
+  int32_t width = widths[making];
   bool is_polygon = making == POLYGON || making == PIXEL;
   if (is_polygon) {
     NOLI_TRY(make_polygon(reader, making, n, vertex));

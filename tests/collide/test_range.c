@@ -1,5 +1,5 @@
 // Pairs of any size: multiplied by a power of two, they have the same times of impact, the same
-// closest features, and distances and derivatives multiplied likewise, all to the last bit.
+// closest features, and distances and derivatives multiplied by its powers, all to the last bit.
 #include "support.h"
 
 #include "collide/ccd.h"

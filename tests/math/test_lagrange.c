@@ -74,7 +74,7 @@ static void kronecker(void** state) {
   }
 }
 
-// Those of a triangle are those of a tetrahedron on its face 0 1 2.
+// The shape functions of a triangle are those of a tetrahedron on its face 0 1 2.
 static void triangles_are_faces(void** state) {
   (void)state;
   TestRandom random = {3};

@@ -473,7 +473,7 @@ static void scenes_refuse_what_is_wrong(void** state) {
   test_context_done(&context);
 }
 
-static void programs_are_refused_likewise(void** state) {
+static void faults_of_programs_are_refused(void** state) {
   (void)state;
   static const int32_t vertices[] = {0, 7}, beyond[] = {0, 1000};
   const NoliProbeDef good = {.name = "a", .quantity = "position", .node = vertices, .n_node = 2};
@@ -528,7 +528,7 @@ int main(void) {
       cmocka_unit_test(blocks_hang_on_springs),
       cmocka_unit_test(a_resumed_run_keeps_one_file),
       cmocka_unit_test(scenes_refuse_what_is_wrong),
-      cmocka_unit_test(programs_are_refused_likewise),
+      cmocka_unit_test(faults_of_programs_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,7 @@ static void files_give_starts(void** state) {
     assert_true(file[0].path[0] == '/' && strstr(file[0].path, names[i]) != NULL);
     assert_string_equal(file[0].where, "scene.json:1: bodies[0].start");
 
-    // the scene as run starts likewise
+    // the scene as run has the same start
     char* json = NULL;
     ASSERT_OK(noli_scene_json(scene, &json));
     NoliScene* again = NULL;

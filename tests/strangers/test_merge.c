@@ -199,7 +199,7 @@ static void scenes_mend_on_request(void** state) {
   test_context_done(&context);
 }
 
-// Sets of the file name its vertices, of which some are gone; files of a sequence likewise.
+// Sets of the file name its vertices, of which some are gone; so do files of a sequence.
 static void sets_and_sequences_follow(void** state) {
   (void)state;
   static const char part[] =

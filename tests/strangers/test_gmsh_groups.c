@@ -204,8 +204,7 @@ static void elements_in_several_groups(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   NoliMeshSets sets;
-  // the second time in another order, a third group, and triangles, segments and points twice as
-  // well
+  // the second time in another order, a third group, and triangles, segments and points twice
   NoliMesh* mesh = read_old(context,
                             "12\n1 4 2 11 1 1 2 3 4\n2 4 2 33 1 1 2 3 4\n3 4 2 22 2 3 2 5 4\n"
                             "4 4 2 33 2 2 3 4 5\n5 4 2 44 2 3 2 5 4\n6 2 2 5 3 1 2 3\n"

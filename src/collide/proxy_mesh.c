@@ -404,7 +404,7 @@ NoliStatus noli_proxy_from_places(NoliContext* context, const NoliSpace* space,
   int32_t n_vert = mesh->n_vert, n_tri = mesh->n_tri;
   *proxy = (NoliProxy){0};
   NOLI_TRY(check_vertices(context, space, n_vert, mesh->x));
-  NOLI_TRY(check_triangles(context, mesh->n_vert, mesh->n_tri, mesh->tri));
+  NOLI_TRY(check_triangles(context, n_vert, n_tri, mesh->tri));
   NOLI_TRY(check_places(context, space, n_vert, tet, xi));
   NOLI_TRY(noli_proxy_begin(context, space, n_vert, n_tri, proxy));
   memcpy(proxy->X, mesh->x, 3 * (size_t)n_vert * sizeof *mesh->x);

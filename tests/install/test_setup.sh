@@ -167,8 +167,8 @@ grep -q 'sh scripts/configure.sh' "$source/Makefile" && ! grep -q 'cmake -S\|cma
 env MAKEFLAGS= "$cmake" --build build/dry --target noli_program --target noli --target noli_import -- -n -k >commands 2>&1
 # a dry run gets as far as the archive, which it does not make: to all objects but those of the program
 grep -o 'Building C object [^ ]*\.c\.o' commands | sort -u >objects
-# the template of the pages is made by the build; of the two search/method_*.c it takes one, of src/mpi those that refuse
-compiled=$(grep -cv 'page_template\.c\.o$' objects) sources=$(find "$source/src" -name '*.c' ! -name method_none.c ! -path "$source/src/mpi/*" | wc -l)
+# the template of the pages is made by the build; of the two search/method_*.c and scene/build_design*.c it takes one, of src/mpi those that refuse
+compiled=$(grep -cv 'page_template\.c\.o$' objects) sources=$(find "$source/src" -name '*.c' ! -name method_none.c ! -name build_design_none.c ! -path "$source/src/mpi/*" | wc -l)
 sources=$((sources + $(find "$source/src/mpi" -name '*_none.c' | wc -l)))
 [ "$compiled" -eq "$sources" ] || fail "$compiled objects for $sources sources of the libraries"
 grep -v 'noli_\(text_\|import_\)\{0,1\}objects' objects && fail 'the demo waits for objects that it does not need'

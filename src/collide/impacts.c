@@ -188,18 +188,19 @@ static void sort_impacts(NoliImpacts* impacts) {
   }
 }
 
-NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context, const NoliSurface* surface,
-                             const NoliCandidates* candidates, const NoliHalfSpace* half_spaces,
-                             int32_t n_half_spaces, const NoliBodyPairs* pairs, const double* x_t0,
-                             const double* x_t1, const NoliCcdOptions* options, int32_t n_threads) {
+NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context,
+                             const NoliColliders* colliders, const NoliCandidates* candidates,
+                             const double* x_t0, const double* x_t1, const NoliCcdOptions* options,
+                             int32_t n_threads) {
   NoliStatus status = NOLI_OK;
+  const NoliSurface* surface = colliders->surface;
   Pass pass = {.surface = surface,
                .x_t0 = x_t0,
                .x_t1 = x_t1,
                .options = options != NULL ? *options : noli_default_ccd_options(),
-               .half_spaces = half_spaces,
-               .n_half_spaces = n_half_spaces,
-               .body_pairs = pairs};
+               .half_spaces = colliders->half_spaces,
+               .n_half_spaces = colliders->n_half_spaces,
+               .body_pairs = colliders->pairs};
   pass.clear = noli_clear_motion(surface, x_t0, x_t1, &pass.options, 1.0);
   impacts->impact.count = 0;
   pass.kind = NOLI_PRIMITIVES_POINT_TRIANGLE;
@@ -210,7 +211,8 @@ NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context, const N
   NOLI_TRY(run_pass(impacts, context, &pass, candidates->edge_edge.count, n_threads));
   pass.kind = NOLI_PRIMITIVES_HALF_SPACE;
   pass.pair = NULL;
-  NOLI_TRY(run_pass(impacts, context, &pass, (int64_t)surface->n_point * n_half_spaces, n_threads));
+  NOLI_TRY(run_pass(impacts, context, &pass, (int64_t)surface->n_point * colliders->n_half_spaces,
+                    n_threads));
   NOLI_TRY(noli_point_edges_find(&impacts->point_edges, context, surface,
                                  NOLI_POINT_EDGES_IN_PLANES, candidates));
   pass.kind = NOLI_PRIMITIVES_POINT_EDGE;

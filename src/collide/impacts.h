@@ -2,12 +2,10 @@
 // are built from this list. (If only the earliest impact counts, step_bound.h is faster.)
 #pragma once
 
-#include "collide/body_pairs.h"
 #include "collide/candidates.h"
 #include "collide/ccd.h"
-#include "collide/half_space.h"
+#include "collide/colliders.h"
 #include "collide/point_edge.h"
-#include "collide/surface.h"
 
 typedef enum NoliPrimitives {
   NOLI_PRIMITIVES_POINT_TRIANGLE, // vertex a, triangle b
@@ -44,15 +42,13 @@ bool noli_candidates_vertices(const NoliCandidates* candidates, const NoliSurfac
                               int64_t i, int32_t vertex[4]);
 
 // Replaces `impacts` by those of all candidates and of all surface vertices with half-spaces, along
-// x_t0 + s (x_t1 - x_t0), s in [0, 1]; a pair keeps the offsets of its bodies apart. `pairs` as for
-// noli_step_bound_half_spaces. The result does not depend on the number of threads.
+// x_t0 + s (x_t1 - x_t0), s in [0, 1]; a pair keeps the offsets of its bodies apart. The result
+// does not depend on the number of threads.
 NOLI_WARN_UNUSED NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context,
-                                              const NoliSurface* surface,
-                                              const NoliCandidates* candidates,
-                                              const NoliHalfSpace* half_spaces,
-                                              int32_t n_half_spaces, const NoliBodyPairs* pairs,
-                                              const double* x_t0, const double* x_t1,
-                                              const NoliCcdOptions* options, int32_t n_threads);
+                                              const NoliColliders* colliders,
+                                              const NoliCandidates* candidates, const double* x_t0,
+                                              const double* x_t1, const NoliCcdOptions* options,
+                                              int32_t n_threads);
 
 // The earliest impact, the first of equals; NULL if there is none.
 const NoliImpact* noli_impacts_earliest(const NoliImpacts* impacts);

@@ -50,15 +50,14 @@ typedef struct NoliProxyLimits {
   double extrapolation; // of barycentric coordinates; weights grow with its power of the order
 } NoliProxyLimits;
 
-// Any triangle mesh, X (n_vert x 3) and tri (n_tri x 3), moved by the closest tetrahedra: section
-// 4.1.2, algorithm 1. In straight tetrahedra barycentric coordinates, inside or outside; in curved
-// ones the place xi that minimizes |X(xi) - X_c|, by Newton's method from several starts.
-// Fails with NOLI_ERROR_ARGUMENT for a vertex beyond the limits (the message names the farthest) or
-// bad indices, NOLI_ERROR_MEMORY; `*proxy` is empty then. `report` may be NULL; it is set also
-// where a limit is exceeded.
+// The triangles of any mesh, moved by the closest tetrahedra: section 4.1.2, algorithm 1. In
+// straight tetrahedra barycentric coordinates, inside or outside; in curved ones the place xi that
+// minimizes |X(xi) - X_c|, by Newton's method from several starts. Fails with NOLI_ERROR_ARGUMENT
+// for a vertex beyond the limits (the message names the farthest) or bad indices,
+// NOLI_ERROR_MEMORY; `*proxy` is empty then. `report` may be NULL; it is set also where a limit is
+// exceeded.
 NOLI_WARN_UNUSED NoliStatus noli_proxy_from_mesh(NoliContext* context, const NoliSpace* space,
-                                                 int32_t n_vert, const double* X, int32_t n_tri,
-                                                 const int32_t* tri, NoliProxyLimits limits,
+                                                 const NoliMesh* mesh, NoliProxyLimits limits,
                                                  NoliProxy* proxy, NoliProxyReport* report);
 
 // Where noli_proxy_from_mesh places vertices: tet (n_vert) and xi (n_vert x 3). Fails with
@@ -67,11 +66,11 @@ NOLI_WARN_UNUSED NoliStatus noli_proxy_locate(NoliContext* context, const NoliSp
                                               int32_t n_vert, const double* X,
                                               NoliProxyLimits limits, int32_t* tet, double* xi);
 
-// A triangle mesh whose vertices have known places. Fails with NOLI_ERROR_ARGUMENT for values that
-// are not finite or bad indices, NOLI_ERROR_MEMORY; `*proxy` is empty then.
+// The triangles of a mesh whose vertices have known places, `tet` (n_vert) and `xi` (n_vert x 3).
+// Fails with NOLI_ERROR_ARGUMENT for values that are not finite or bad indices, NOLI_ERROR_MEMORY;
+// `*proxy` is empty then.
 NOLI_WARN_UNUSED NoliStatus noli_proxy_from_places(NoliContext* context, const NoliSpace* space,
-                                                   int32_t n_vert, const double* X, int32_t n_tri,
-                                                   const int32_t* tri, const int32_t* tet,
+                                                   const NoliMesh* mesh, const int32_t* tet,
                                                    const double* xi, NoliProxy* proxy);
 
 // The proxy whose vertices are the nodes themselves, for linear bodies.

@@ -397,18 +397,19 @@ done:
   return status;
 }
 
-NoliStatus noli_proxy_from_places(NoliContext* context, const NoliSpace* space, int32_t n_vert,
-                                  const double* X, int32_t n_tri, const int32_t* tri,
-                                  const int32_t* tet, const double* xi, NoliProxy* proxy) {
+NoliStatus noli_proxy_from_places(NoliContext* context, const NoliSpace* space,
+                                  const NoliMesh* mesh, const int32_t* tet, const double* xi,
+                                  NoliProxy* proxy) {
   NoliStatus status = NOLI_OK;
+  int32_t n_vert = mesh->n_vert, n_tri = mesh->n_tri;
   *proxy = (NoliProxy){0};
-  NOLI_TRY(check_vertices(context, space, n_vert, X));
-  NOLI_TRY(check_triangles(context, n_vert, n_tri, tri));
+  NOLI_TRY(check_vertices(context, space, n_vert, mesh->x));
+  NOLI_TRY(check_triangles(context, n_vert, n_tri, mesh->tri));
   NOLI_TRY(check_places(context, space, n_vert, tet, xi));
   NOLI_TRY(noli_proxy_begin(context, space, n_vert, n_tri, proxy));
-  memcpy(proxy->X, X, 3 * (size_t)n_vert * sizeof *X);
+  memcpy(proxy->X, mesh->x, 3 * (size_t)n_vert * sizeof *mesh->x);
   if (n_tri > 0) {
-    memcpy(proxy->tri, tri, 3 * (size_t)n_tri * sizeof *tri);
+    memcpy(proxy->tri, mesh->tri, 3 * (size_t)n_tri * sizeof *mesh->tri);
   }
   for (int32_t v = 0; v < n_vert; v++) {
     noli_proxy_set_row(space, tet[v], xi + 3 * (int64_t)v, v, proxy);
@@ -420,8 +421,7 @@ done:
   return status;
 }
 
-NoliStatus noli_proxy_from_mesh(NoliContext* context, const NoliSpace* space, int32_t n_vert,
-                                const double* X, int32_t n_tri, const int32_t* tri,
+NoliStatus noli_proxy_from_mesh(NoliContext* context, const NoliSpace* space, const NoliMesh* mesh,
                                 NoliProxyLimits limits, NoliProxy* proxy, NoliProxyReport* report) {
   NoliStatus status = NOLI_OK;
   NoliProxyReport own;
@@ -430,15 +430,15 @@ NoliStatus noli_proxy_from_mesh(NoliContext* context, const NoliSpace* space, in
   report = report != NULL ? report : &own;
   *report = no_report();
   *proxy = (NoliProxy){0};
-  NOLI_TRY(check_triangles(context, n_vert, n_tri, tri));
-  NOLI_NEW(context, tet, n_vert);
-  NOLI_NEW(context, xi, 3 * (int64_t)n_vert);
-  NOLI_TRY(locate_all(context, space, n_vert, X, tet, xi, report));
-  NOLI_TRY(noli_proxy_from_places(context, space, n_vert, X, n_tri, tri, tet, xi, proxy));
+  NOLI_TRY(check_triangles(context, mesh->n_vert, mesh->n_tri, mesh->tri));
+  NOLI_NEW(context, tet, mesh->n_vert);
+  NOLI_NEW(context, xi, 3 * (int64_t)mesh->n_vert);
+  NOLI_TRY(locate_all(context, space, mesh->n_vert, mesh->x, tet, xi, report));
+  NOLI_TRY(noli_proxy_from_places(context, space, mesh, tet, xi, proxy));
 
   // is it close enough to the body?
   report->largest_weight = largest_weight(proxy);
-  NOLI_TRY(check_limits(context, X, limits, report));
+  NOLI_TRY(check_limits(context, mesh->x, limits, report));
 done:
   noli_free(context, tet);
   noli_free(context, xi);

@@ -139,16 +139,16 @@ void noli_step_bound_candidates(const NoliSurface* surface, const NoliCandidates
   run_pass(&pass, candidates->edge_edge.count, n_threads, bound);
 }
 
-void noli_step_bound_half_spaces(const NoliSurface* surface, const NoliHalfSpace* half_spaces,
-                                 int32_t n_half_spaces, const NoliBodyPairs* pairs,
-                                 const double* x_t0, const double* x_t1, double safety,
-                                 int32_t n_threads, double alpha_max, NoliStepBound* bound) {
-  Pass pass = {.surface = surface, .x_t0 = x_t0, .x_t1 = x_t1};
+void noli_step_bound_half_spaces(const NoliColliders* colliders, const double* x_t0,
+                                 const double* x_t1, double safety, int32_t n_threads,
+                                 double alpha_max, NoliStepBound* bound) {
+  Pass pass = {.surface = colliders->surface, .x_t0 = x_t0, .x_t1 = x_t1};
   pass.options = noli_default_ccd_options();
   pass.options.safety = safety;
-  pass.half_spaces = half_spaces;
-  pass.n_half_spaces = n_half_spaces;
-  pass.body_pairs = pairs;
+  pass.half_spaces = colliders->half_spaces;
+  pass.n_half_spaces = colliders->n_half_spaces;
+  pass.body_pairs = colliders->pairs;
   *bound = free_bound(alpha_max);
-  run_pass(&pass, (int64_t)surface->n_point * n_half_spaces, n_threads, bound);
+  run_pass(&pass, (int64_t)colliders->surface->n_point * colliders->n_half_spaces, n_threads,
+           bound);
 }

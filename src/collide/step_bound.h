@@ -7,11 +7,9 @@
 // including the blocking pair, does not depend on the number of threads. Nothing is allocated.
 #pragma once
 
-#include "collide/body_pairs.h"
 #include "collide/candidates.h"
 #include "collide/ccd.h"
-#include "collide/half_space.h"
-#include "collide/surface.h"
+#include "collide/colliders.h"
 
 typedef struct NoliStepBound {
   double alpha;       // the largest safe step that was found, in [0, alpha_max]
@@ -28,12 +26,10 @@ void noli_step_bound_candidates(const NoliSurface* surface, const NoliCandidates
                                 const NoliCcdOptions* options, int32_t n_threads, double alpha_max,
                                 NoliStepBound* bound);
 
-// The same for the surface's vertices and half-spaces. `pairs` says which bodies a plane
-// holds back; NULL: all.
-void noli_step_bound_half_spaces(const NoliSurface* surface, const NoliHalfSpace* half_spaces,
-                                 int32_t n_half_spaces, const NoliBodyPairs* pairs,
-                                 const double* x_t0, const double* x_t1, double safety,
-                                 int32_t n_threads, double alpha_max, NoliStepBound* bound);
+// The same for the surface's vertices and half-spaces, which hold back the bodies that they meet.
+void noli_step_bound_half_spaces(const NoliColliders* colliders, const double* x_t0,
+                                 const double* x_t1, double safety, int32_t n_threads,
+                                 double alpha_max, NoliStepBound* bound);
 
 // The stronger of two bounds; on a tie the first.
 static inline NoliStepBound noli_step_bound_min(NoliStepBound first, NoliStepBound second) {

@@ -15,11 +15,6 @@ typedef struct NoliContactPairs {
   NoliPairTable number;       // of the laws of all entities
 } NoliContactPairs;
 
-// Whether entities a and b may touch; if `pairs` is NULL, all may.
-static inline bool noli_contact_pairs_touch(const NoliContactPairs* pairs, int32_t a, int32_t b) {
-  return pairs == NULL || noli_body_pairs_get(pairs->touch, a, b);
-}
-
 // Friction law of entities a and b; NULL: no friction. If `pairs` is NULL, no pair has friction.
 const NoliFrictionLaw* noli_contact_pairs_law(const NoliContactPairs* pairs, int32_t a, int32_t b);
 

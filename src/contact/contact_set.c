@@ -36,7 +36,7 @@ typedef struct Build {
   const int32_t* home; // of the candidates
   int32_t rank;
   const NoliHalfSpace* half_spaces;
-  const NoliContactPairs* pairs;
+  const NoliBodyPairs* pairs;
   const double* X;
   const double* x;
   double dhat;
@@ -127,7 +127,7 @@ static void set_pair(const Build* build, int32_t p, int32_t q, NoliContact* cont
   const NoliSurface* surface = build->surface;
   int32_t a = surface->body[p], b = surface->body[q];
   contact->offset = surface->offset == NULL ? 0.0 : noli_surface_offset(surface, a, b);
-  contact->range = noli_contact_pairs_range(build->pairs, a, b);
+  contact->range = noli_body_pairs_range(build->pairs, a, b);
   contact->limited = false;
 }
 
@@ -153,7 +153,7 @@ static bool feature_close(const Build* build, const int32_t node[4], const NoliV
   contact->entity[0] = build->surface->body[contact->node[0]];
   contact->entity[1] = build->surface->body[contact->node[size - 1]];
   return !(contact->gap_sqr >= build->dhat_sqr * (contact->range * contact->range)) &&
-         noli_contact_pairs_touch(build->pairs, contact->entity[0], contact->entity[1]);
+         noli_body_pairs_get(build->pairs, contact->entity[0], contact->entity[1]);
 }
 
 // Whether two primitives are clearly out of reach.
@@ -310,7 +310,7 @@ static bool plane_close(const Build* build, int64_t item, NoliHalfSpaceContact* 
   int32_t body = build->surface->body[node], entity = build->surface->n_body + plane;
   double d = noli_half_space_distance(&build->half_spaces[plane], build->x + 3 * (int64_t)node);
   double offset = noli_surface_offset_of(build->surface, body), gap = d - offset;
-  double range = noli_contact_pairs_range(build->pairs, body, entity);
+  double range = noli_body_pairs_range(build->pairs, body, entity);
   if (gap >= build->dhat * range) {
     return false;
   }
@@ -320,7 +320,7 @@ static bool plane_close(const Build* build, int64_t item, NoliHalfSpaceContact* 
                                     .offset = offset,
                                     .range = range,
                                     .gap = gap};
-  return noli_contact_pairs_touch(build->pairs, body, entity);
+  return noli_body_pairs_get(build->pairs, body, entity);
 }
 
 // The primitives of an item, unless one of them is a half-space.
@@ -713,12 +713,11 @@ static void collect_planes(NoliContactSet* set, int64_t n_plane) {
 }
 
 NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
-                                  const NoliSurface* surface, const double* X,
-                                  const NoliCandidates* candidates,
-                                  const NoliHalfSpace* half_spaces, int32_t n_half_spaces,
-                                  const NoliContactPairs* pairs, const double* x, double dhat,
+                                  const NoliColliders* colliders, const double* X,
+                                  const NoliCandidates* candidates, const double* x, double dhat,
                                   int32_t n_threads) {
   NoliStatus status = NOLI_OK;
+  const NoliSurface* surface = colliders->surface;
   empty(set);
   NOLI_CHECK(context, dhat > 0.0 && isfinite(dhat), NOLI_ERROR_ARGUMENT,
              "contact distance: must be positive and finite, got %g", dhat);
@@ -727,8 +726,8 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
                  .candidates = candidates,
                  .home = candidates->home,
                  .rank = noli_rank(context),
-                 .half_spaces = half_spaces,
-                 .pairs = pairs,
+                 .half_spaces = colliders->half_spaces,
+                 .pairs = colliders->pairs,
                  .X = X,
                  .x = x,
                  .dhat = dhat,
@@ -743,7 +742,7 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
 
   // count, find places, fill
   int64_t first[N_CLASS + 1];
-  number_items(&build, n_half_spaces);
+  number_items(&build, colliders->n_half_spaces);
   NOLI_TRY(reserve_items(context, &build));
   noli_parallel_for(n_threads, build.n_items, BLOCK, count_blocks, &build);
   prefix_sum(&build, first);

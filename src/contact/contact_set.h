@@ -22,9 +22,8 @@
 #include "base/array.h"
 #include "collide/candidates.h"
 #include "collide/closest.h"
-#include "collide/half_space.h"
+#include "collide/colliders.h"
 #include "collide/point_edge.h"
-#include "collide/surface.h"
 #include "contact/contact_pairs.h"
 
 typedef struct NoliContact {
@@ -100,15 +99,14 @@ typedef struct NoliContactSet {
 void noli_contact_set_init(NoliContactSet* set);
 void noli_contact_set_free(NoliContext* context, NoliContactSet* set);
 
-// Replaces the set by all pairs closer than dhat times their range in `pairs` at x (n_vert x 3)
-// among the candidates, and by all surface vertices that are so close to a half-space. Ignores
-// candidates that share a vertex and pairs that `pairs` forbids (NULL: all allowed). X (n_vert x 3)
-// are the rest positions. Fails with NOLI_ERROR_MEMORY, and with NOLI_ERROR_ARGUMENT if dhat is not
-// positive and finite.
-NOLI_WARN_UNUSED NoliStatus noli_contact_set_build(
-    NoliContactSet* set, NoliContext* context, const NoliSurface* surface, const double* X,
-    const NoliCandidates* candidates, const NoliHalfSpace* half_spaces, int32_t n_half_spaces,
-    const NoliContactPairs* pairs, const double* x, double dhat, int32_t n_threads);
+// Replaces the set by all pairs closer than dhat times their range at x (n_vert x 3) among the
+// candidates, and by all surface vertices that are so close to a half-space. Ignores candidates
+// that share a vertex and entities that do not meet. X (n_vert x 3) are the rest positions. Fails
+// with NOLI_ERROR_MEMORY, and with NOLI_ERROR_ARGUMENT if dhat is not positive and finite.
+NOLI_WARN_UNUSED NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
+                                                   const NoliColliders* colliders, const double* X,
+                                                   const NoliCandidates* candidates,
+                                                   const double* x, double dhat, int32_t n_threads);
 
 // Smallest gap in metres, INFINITY when the set is empty.
 double noli_contact_set_min_distance(const NoliContactSet* set);

@@ -101,13 +101,14 @@ NoliStatus noli_barrier_potential_update(NoliBarrierPotential* potential, const 
   NOLI_REQUIRE(potential != NULL ? potential->context : NULL, potential != NULL && x != NULL);
   NoliStatus status = NOLI_OK;
   NoliContext* context = potential->context;
+  const NoliColliders colliders = {.surface = potential->surface};
   NOLI_TRY(check_finite(context, x, potential->n_vert));
   memcpy(potential->x, x, 3 * (size_t)potential->n_vert * sizeof *x);
   NOLI_TRY(noli_broad_phase_find(potential->broad_phase, potential->x, potential->x,
                                  potential->dhat, NULL, &potential->candidates));
-  NOLI_TRY(noli_contact_set_build(&potential->set, context, potential->surface, potential->X,
-                                  &potential->candidates, NULL, 0, NULL, potential->x,
-                                  potential->dhat, noli_context_threads(context)));
+  NOLI_TRY(noli_contact_set_build(&potential->set, context, &colliders, potential->X,
+                                  &potential->candidates, potential->x, potential->dhat,
+                                  noli_context_threads(context)));
 done:
   return status;
 }

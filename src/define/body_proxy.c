@@ -32,12 +32,10 @@ static NoliStatus carry_mesh(NoliContext* context, const char* name, const NoliB
   const NoliProxyDef* def = &body->proxy;
   const NoliMesh* mesh = def->mesh;
   if (def->carrier != NULL) {
-    return noli_proxy_from_places(context, space, mesh->n_vert, mesh->x, mesh->n_tri, mesh->tri,
-                                  def->carrier, def->place, proxy);
+    return noli_proxy_from_places(context, space, mesh, def->carrier, def->place, proxy);
   }
   NoliProxyReport report;
-  NoliStatus status = noli_proxy_from_mesh(context, space, mesh->n_vert, mesh->x, mesh->n_tri,
-                                           mesh->tri, limits_of(body), proxy, &report);
+  NoliStatus status = noli_proxy_from_mesh(context, space, mesh, limits_of(body), proxy, &report);
   if (status == NOLI_OK) {
     noli_log(
         context, NOLI_LOG_INFO,

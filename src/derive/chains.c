@@ -90,9 +90,9 @@ static void parabola_adjoint(NoliChains* self, int32_t index, const NoliTapePart
     held[j] = prescribed ? vector[j] : 0.0;
     vector[j] = prescribed ? 0.0 : vector[j];
   }
-  noli_motion_links_adjoint(&self->targets, self->sim, part, NOLI_TARGET_END, of.end, held,
+  noli_motion_links_adjoint(&self->targets, part, NOLI_TARGET_END, of.end, held,
                             &self->inputs[index], &start);
-  noli_motion_links_adjoint(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, of.middle, held,
+  noli_motion_links_adjoint(&self->targets, part, NOLI_TARGET_MIDDLE, of.middle, held,
                             &self->inputs[index], &start);
   chains_add(self, of.start, held, start.x);
 }
@@ -107,10 +107,10 @@ static void parabola_tangent(NoliChains* self, int32_t index, const NoliTapePart
   for (int64_t j = 0; j < size_of(self); j++) {
     vector[j] = noli_tape_prescribes(stage, j) ? of.start * start.x[j] : vector[j];
   }
-  noli_motion_links_tangent(&self->targets, self->sim, part, NOLI_TARGET_END, stage, of.end, &start,
+  noli_motion_links_tangent(&self->targets, part, NOLI_TARGET_END, stage, of.end, &start,
                             &self->inputs[index], vector);
-  noli_motion_links_tangent(&self->targets, self->sim, part, NOLI_TARGET_MIDDLE, stage, of.middle,
-                            &start, &self->inputs[index], vector);
+  noli_motion_links_tangent(&self->targets, part, NOLI_TARGET_MIDDLE, stage, of.middle, &start,
+                            &self->inputs[index], vector);
 }
 
 static bool has_ties(const NoliChains* self) {
@@ -166,7 +166,7 @@ static NoliStatus solves_adjoint(NoliChains* self, int32_t chain, const NoliTape
   const NoliTapeStage* stage = &part->stage[s];
   NoliInputs to = with_own(self, chain);
   const NoliMotionStart start = start_of(self, chain);
-  NOLI_TRY(noli_motion_links_set(&self->targets, self->sim, part, stage));
+  NOLI_TRY(noli_motion_links_set(&self->targets, part, stage));
   clear(self, self->own.value[NOLI_INPUT_PREDICTED]);
   clear(self, self->own.value[NOLI_INPUT_REFERENCE]);
   for (int64_t k = stage->solve.count - 1; k >= 0; k--) {
@@ -178,7 +178,7 @@ static NoliStatus solves_adjoint(NoliChains* self, int32_t chain, const NoliTape
     noli_chains_act_on_nodes(self, chain, noli_tape_lagged(part, s, k),
                              self->own.value[NOLI_INPUT_LAGGED]);
     copy(self, self->own.value[NOLI_INPUT_LAGGED], b);
-    noli_motion_links_adjoint(&self->targets, self->sim, part, NOLI_TARGET_END, 1.0, self->target,
+    noli_motion_links_adjoint(&self->targets, part, NOLI_TARGET_END, 1.0, self->target,
                               &self->inputs[chain], &start);
   }
   noli_chains_act_on_nodes(self, chain, stage->time.x_tilde, self->own.value[NOLI_INPUT_PREDICTED]);
@@ -200,7 +200,7 @@ static NoliStatus solves_tangent(NoliChains* self, int32_t chain, const NoliTape
     for (int64_t j = 0; j < size_of(self); j++) {
       x[j] = noli_tape_prescribes(stage, j) ? 0.0 : self->chain[chain].x[j];
     }
-    noli_motion_links_tangent(&self->targets, self->sim, part, NOLI_TARGET_END, stage, 1.0, &start,
+    noli_motion_links_tangent(&self->targets, part, NOLI_TARGET_END, stage, 1.0, &start,
                               &self->inputs[chain], x);
     NOLI_TRY(noli_sensitivity_tangent(self->sensitivity, &change, x));
     noli_chains_follow(self, chain, stage->solve.data[k], x);
@@ -641,7 +641,7 @@ static NoliStatus stage_tangent(NoliChains* self, int32_t index, const NoliTapeP
   copy(self, hat, tilde);
   chains_add(self, ahead(stage), self->hat_v, tilde);
   if (s > 0) {
-    NOLI_TRY(noli_motion_links_set(&self->targets, self->sim, part, stage));
+    NOLI_TRY(noli_motion_links_set(&self->targets, part, stage));
   }
   parabola_tangent(self, index, part, s, parabola_hat(part, s), hat);
   noli_chains_follow(self, index, stage->time.x_hat, hat);
@@ -729,7 +729,7 @@ NoliStatus noli_chains_tangent(NoliChains* self, int32_t index, const NoliTapePa
   NoliChain* chain = &self->chain[index];
   int32_t last = part->n_stages - 1;
   begin_tangent(self, index, part);
-  NOLI_TRY(noli_motion_links_set(&self->targets, self->sim, part, &part->stage[0]));
+  NOLI_TRY(noli_motion_links_set(&self->targets, part, &part->stage[0]));
   copy(self, chain->v, self->start_v);
   parabola_tangent(self, index, part, 0, parabola_velocity(part), self->start_v);
   NOLI_TRY(start_force_tangent(self, index, part));

@@ -11,7 +11,8 @@ NoliStatus noli_motion_links_create(const NoliSim* sim, unsigned wanted, NoliMot
   NoliStatus status = NOLI_OK;
   int64_t n = 3 * (int64_t)sim->model->problem.n_vert;
   unsigned places = 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_START | 1u << NOLI_INPUT_MOTION;
-  *links = (NoliMotionLinks){.n_motion = sim->model->n_motion,
+  *links = (NoliMotionLinks){.sim = sim,
+                             .n_motion = sim->model->n_motion,
                              .begin = *sim->state.time,
                              .varies = (wanted & places) != 0};
   NOLI_NEW_ZERO(sim->context, links->owner, n);
@@ -41,16 +42,15 @@ void noli_motion_links_free(NoliContext* context, NoliMotionLinks* links) {
 }
 
 // Where the vertices of one motion go from x, and which components it prescribes.
-static void set_goals(NoliMotionLinks* targets, const NoliSim* sim, int32_t index,
-                      const double* x) {
-  const NoliModel* model = sim->model;
+static void set_goals(NoliMotionLinks* targets, int32_t index, const double* x) {
+  const NoliModel* model = targets->sim->model;
   const NoliMotion* motion = &model->motion[index];
   int64_t first = model->vert_first[motion->def.body];
   for (int64_t j = 0; j < 3 * (int64_t)motion->n_node; j++) {
     motion->x_t0[j] = x[3 * (first + motion->node[j / 3]) + j % 3];
   }
   for (int which = 0; which < NOLI_TARGETS; which++) {
-    noli_sim_aim(sim, index, targets->step, targets->t0, targets->t1[which]);
+    noli_sim_aim(targets->sim, index, targets->step, targets->t0, targets->t1[which]);
     for (int64_t j = 0; j < 3 * (int64_t)motion->n_node; j++) {
       int64_t at = 3 * (first + motion->node[j / 3]) + j % 3;
       bool flat = model->problem.surface->planar[motion->def.body] && j % 3 == 2;
@@ -70,10 +70,9 @@ static bool acts(const NoliTapePart* part, const NoliMotionDef* def) {
 // The motion that turns the section of segment s, if its vertices are prescribed and its angle is
 // not: the last one with its first vertex, as in step/conditions.c. One that holds does not turn
 // it, nor one whose targets are set from outside without a pose.
-static int32_t turner_of(const NoliMotionLinks* targets, const NoliSim* sim,
-                         const NoliTapePart* part, const NoliTapeStage* stage,
-                         const NoliBlock* block, int32_t s) {
-  const NoliModel* model = sim->model;
+static int32_t turner_of(const NoliMotionLinks* targets, const NoliTapePart* part,
+                         const NoliTapeStage* stage, const NoliBlock* block, int32_t s) {
+  const NoliModel* model = targets->sim->model;
   NoliVec3 rest = block->type->axis_at_rest(block, s), turned;
   const int32_t* node = block->node + 2 * (int64_t)s;
   int64_t angle = block->first_angle + s;
@@ -84,7 +83,8 @@ static int32_t turner_of(const NoliMotionLinks* targets, const NoliSim* sim,
     const NoliMotion* motion = &model->motion[m];
     int32_t i = noli_motion_find(motion, node[0] - model->vert_first[motion->def.body]);
     if (motion->def.body == body && acts(part, &motion->def) && i != NOLI_NULL_INDEX) {
-      bool turns = noli_motion_moves(motion) || noli_sim_turns_with_pose(sim, m, i, rest, &turned);
+      bool turns =
+          noli_motion_moves(motion) || noli_sim_turns_with_pose(targets->sim, m, i, rest, &turned);
       turner = turns ? m : NOLI_NULL_INDEX;
     }
   }
@@ -100,14 +100,14 @@ static bool is_affine(const NoliMotionLinks* targets, int32_t motion) {
   return affine;
 }
 
-static NoliStatus set_turners(NoliMotionLinks* targets, const NoliSim* sim,
-                              const NoliTapePart* part, const NoliTapeStage* stage) {
+static NoliStatus set_turners(NoliMotionLinks* targets, const NoliTapePart* part,
+                              const NoliTapeStage* stage) {
   NoliStatus status = NOLI_OK;
-  const NoliModel* model = sim->model;
+  const NoliModel* model = targets->sim->model;
   for (int32_t i = 0; i < model->problem.n_block; i++) {
     const NoliBlock* block = &model->problem.block[i];
     for (int32_t s = 0; s < block->n_angle; s++) {
-      int32_t m = turner_of(targets, sim, part, stage, block, s);
+      int32_t m = turner_of(targets, part, stage, block, s);
       NOLI_CHECK(model->context, m == NOLI_NULL_INDEX || !model->motion[m].def.controlled,
                  NOLI_ERROR_ARGUMENT,
                  "derivatives: motion %d, of body \"%s\", turns sections of a rod with twist to a "
@@ -138,25 +138,25 @@ static bool varies(const NoliMotionLinks* targets, const NoliModel* model,
   return targets->varies || turns || moved;
 }
 
-static NoliStatus set_slopes(NoliMotionLinks* targets, const NoliSim* sim, int32_t index,
-                             NoliTarget which, const double* x) {
-  const NoliMotion* motion = &sim->model->motion[index];
+static NoliStatus set_slopes(NoliMotionLinks* targets, int32_t index, NoliTarget which,
+                             const double* x) {
+  const NoliMotion* motion = &targets->sim->model->motion[index];
   NoliMotionSlopes* slopes = &targets->slopes[which][index];
   double t0 = targets->t0, t1 = targets->t1[which];
   if (motion->def.controlled) {
-    *slopes = noli_motion_slopes_to(noli_sim_share_of_step(sim, targets->step, t0, t1));
-  } else if (!varies(targets, sim->model, motion)) {
+    *slopes = noli_motion_slopes_to(noli_sim_share_of_step(targets->sim, targets->step, t0, t1));
+  } else if (!varies(targets, targets->sim->model, motion)) {
     *slopes = noli_motion_slopes_to(1.0);
   } else {
-    return noli_motion_slopes_set(sim->model, index, t0, t1, x, slopes);
+    return noli_motion_slopes_set(targets->sim->model, index, t0, t1, x, slopes);
   }
   return NOLI_OK;
 }
 
-NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliSim* sim,
-                                 const NoliTapePart* part, const NoliTapeStage* stage) {
+NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliTapePart* part,
+                                 const NoliTapeStage* stage) {
   NoliStatus status = NOLI_OK;
-  const NoliModel* model = sim->model;
+  const NoliModel* model = targets->sim->model;
   targets->step = *part->start.step;
   targets->t0 = *part->start.time;
   targets->t1[NOLI_TARGET_END] = stage->t;
@@ -166,7 +166,7 @@ NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliSim* sim,
     targets->turner[j / 3] = NOLI_NULL_INDEX;
   }
   for (int which = 0; which < NOLI_TARGETS; which++) {
-    memcpy(targets->goal[which], part->start.x, noli_sim_vector_bytes(sim));
+    memcpy(targets->goal[which], part->start.x, noli_sim_vector_bytes(targets->sim));
   }
   for (int32_t m = 0; m < model->n_motion; m++) {
     const NoliMotionDef* def = &model->motion[m].def;
@@ -174,11 +174,11 @@ NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliSim* sim,
       continue;
     }
     for (int which = 0; which < NOLI_TARGETS; which++) {
-      NOLI_TRY(set_slopes(targets, sim, m, (NoliTarget)which, part->start.x));
+      NOLI_TRY(set_slopes(targets, m, (NoliTarget)which, part->start.x));
     }
-    set_goals(targets, sim, m, part->start.x);
+    set_goals(targets, m, part->start.x);
   }
-  NOLI_TRY(set_turners(targets, sim, part, stage));
+  NOLI_TRY(set_turners(targets, part, stage));
 done:
   return status;
 }
@@ -243,9 +243,9 @@ static int64_t radius_of(const NoliSim* sim, const Turned* turned) {
 
 // One section, from the derivative by its angle: adds to those by targets of vertices, and by all
 // else.
-static void section_adjoint(const NoliMotionLinks* targets, const NoliSim* sim,
-                            const NoliTapePart* part, const Turned* turned, double weight,
-                            const NoliInputs* to, const NoliMotionStart* start) {
+static void section_adjoint(const NoliMotionLinks* targets, const NoliTapePart* part,
+                            const Turned* turned, double weight, const NoliInputs* to,
+                            const NoliMotionStart* start) {
   const NoliSectionSlope* slope = &turned->slope;
   double d = targets->moved[3 * turned->angle], by = d * turned->block->angle_radius;
   double* history = start->history + turned->first_history + 6 * (int64_t)turned->segment;
@@ -262,14 +262,15 @@ static void section_adjoint(const NoliMotionLinks* targets, const NoliSim* sim,
     add3(number + NOLI_MOTION_SPIN, weight * by, slope->by_spin);
   }
   if (to->value[NOLI_INPUT_PART] != NULL) {
-    to->value[NOLI_INPUT_PART][radius_of(sim, turned)] += weight * d * by_radius(turned, part);
+    to->value[NOLI_INPUT_PART][radius_of(targets->sim, turned)] +=
+        weight * d * by_radius(turned, part);
   }
 }
 
 // The change of the target of its angle, beside that of the angle at the start.
-static double section_tangent(const NoliMotionLinks* targets, const NoliSim* sim,
-                              const NoliTapePart* part, const Turned* turned,
-                              const NoliMotionStart* start, const NoliInputs* change) {
+static double section_tangent(const NoliMotionLinks* targets, const NoliTapePart* part,
+                              const Turned* turned, const NoliMotionStart* start,
+                              const NoliInputs* change) {
   const NoliSectionSlope* slope = &turned->slope;
   double radius = turned->block->angle_radius;
   const double* history = start->history + turned->first_history + 6 * (int64_t)turned->segment;
@@ -289,17 +290,17 @@ static double section_tangent(const NoliMotionLinks* targets, const NoliSim* sim
             noli_dot3(slope->by_spin, noli_load3(number + NOLI_MOTION_SPIN));
   }
   double log_radius = change->value[NOLI_INPUT_PART] != NULL
-                          ? change->value[NOLI_INPUT_PART][radius_of(sim, turned)]
+                          ? change->value[NOLI_INPUT_PART][radius_of(targets->sim, turned)]
                           : 0.0;
   return radius * turn + log_radius * by_radius(turned, part);
 }
 
 // All sections that a motion turns: in `moved`, from derivatives by their angles to those by
 // vertices, or from changes of vertices to those of angles. A block without any is left alone.
-static void sections_adjoint(const NoliMotionLinks* targets, const NoliSim* sim,
-                             const NoliTapePart* part, NoliTarget which, double weight,
-                             const NoliInputs* to, const NoliMotionStart* start) {
-  const NoliProblem* problem = &sim->model->problem;
+static void sections_adjoint(const NoliMotionLinks* targets, const NoliTapePart* part,
+                             NoliTarget which, double weight, const NoliInputs* to,
+                             const NoliMotionStart* start) {
+  const NoliProblem* problem = &targets->sim->model->problem;
   int64_t first = 0;
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
@@ -308,7 +309,7 @@ static void sections_adjoint(const NoliMotionLinks* targets, const NoliSim* sim,
     for (int32_t s = 0; s < block->n_angle; s++) {
       Turned turned = turned_of(targets, part, which, block, first, s);
       if (turned.motion != NOLI_NULL_INDEX && targets->moved[3 * turned.angle] != 0.0) {
-        section_adjoint(targets, sim, part, &turned, weight, to, start);
+        section_adjoint(targets, part, &turned, weight, to, start);
       }
     }
     if (block->n_angle > 0 && rest != NULL) {
@@ -318,10 +319,10 @@ static void sections_adjoint(const NoliMotionLinks* targets, const NoliSim* sim,
   }
 }
 
-static void sections_tangent(const NoliMotionLinks* targets, const NoliSim* sim,
-                             const NoliTapePart* part, NoliTarget which,
-                             const NoliMotionStart* start, const NoliInputs* change) {
-  const NoliProblem* problem = &sim->model->problem;
+static void sections_tangent(const NoliMotionLinks* targets, const NoliTapePart* part,
+                             NoliTarget which, const NoliMotionStart* start,
+                             const NoliInputs* change) {
+  const NoliProblem* problem = &targets->sim->model->problem;
   int64_t first = 0;
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
@@ -333,45 +334,59 @@ static void sections_tangent(const NoliMotionLinks* targets, const NoliSim* sim,
     for (int32_t s = 0; s < block->n_angle; s++) {
       Turned turned = turned_of(targets, part, which, block, first, s);
       if (turned.motion != NOLI_NULL_INDEX) {
-        targets->moved[3 * turned.angle] +=
-            section_tangent(targets, sim, part, &turned, start, change);
+        targets->moved[3 * turned.angle] += section_tangent(targets, part, &turned, start, change);
       }
     }
     first += block->n_history;
   }
 }
 
+// A vertex of a motion.
+typedef struct MotionVertex {
+  int32_t motion, index; // of the vertex in the motion
+  int64_t node;
+  NoliMotionSlope slope;
+} MotionVertex;
+
+static MotionVertex motion_vertex(const NoliMotionLinks* targets, NoliTarget which, int32_t m,
+                                  int32_t i) {
+  const NoliModel* model = targets->sim->model;
+  return (MotionVertex){.motion = m,
+                        .index = i,
+                        .node =
+                            model->vert_first[model->motion[m].def.body] + model->motion[m].node[i],
+                        .slope = noli_motion_slope_at(&targets->slopes[which][m], i)};
+}
+
 // One vertex of a motion, from the derivative `own` by its target.
-static void vertex_adjoint(const NoliMotionLinks* targets, const NoliSim* sim,
-                           const NoliTapePart* part, NoliTarget which, int32_t m, int32_t i,
-                           NoliVec3 own, double weight, const NoliInputs* to, double* x) {
-  const NoliModel* model = sim->model;
-  const NoliMotionSlope slope = noli_motion_slope_at(&targets->slopes[which][m], i);
-  int64_t node = model->vert_first[model->motion[m].def.body] + model->motion[m].node[i];
+static void vertex_adjoint(const NoliMotionLinks* targets, const NoliTapePart* part,
+                           NoliTarget which, const MotionVertex* vertex, NoliVec3 own,
+                           double weight, const NoliInputs* to, double* x) {
+  int64_t node = vertex->node;
   double* rest = to->value[NOLI_INPUT_REST];
   double* numbers = to->value[NOLI_INPUT_MOTION];
-  add3(x + 3 * node, weight, noli_transpose_mul33_vec(&slope.by_start, own));
+  add3(x + 3 * node, weight, noli_transpose_mul33_vec(&vertex->slope.by_start, own));
   if (rest != NULL) {
-    add3(rest + 3 * node, weight, noli_transpose_mul33_vec(&slope.by_rest, own));
+    add3(rest + 3 * node, weight, noli_transpose_mul33_vec(&vertex->slope.by_rest, own));
   }
   if (numbers != NULL) {
-    double* number = numbers + NOLI_MOTION_NUMBERS * (int64_t)m;
+    double* number = numbers + NOLI_MOTION_NUMBERS * (int64_t)vertex->motion;
     NoliMotionByNumbers by =
-        noli_motion_by_numbers(model, m, &slope, i, part->start.x, targets->goal[which]);
+        noli_motion_by_numbers(targets->sim->model, vertex->motion, &vertex->slope, vertex->index,
+                               part->start.x, targets->goal[which]);
     number[NOLI_MOTION_CHANGE] += weight * noli_dot3(by.change, own);
     add3(number + NOLI_MOTION_SPIN, weight, noli_transpose_mul33_vec(&by.spin, own));
-    NoliMat3 by_velocity = noli_motion_by_velocity(&slope);
+    NoliMat3 by_velocity = noli_motion_by_velocity(&vertex->slope);
     add3(number + NOLI_MOTION_VELOCITY, weight, noli_transpose_mul33_vec(&by_velocity, own));
   }
 }
 
-void noli_motion_links_adjoint(const NoliMotionLinks* targets, const NoliSim* sim,
-                               const NoliTapePart* part, NoliTarget which, double weight,
-                               const double* d, const NoliInputs* to,
-                               const NoliMotionStart* start) {
-  const NoliModel* model = sim->model;
-  memcpy(targets->moved, d, noli_sim_vector_bytes(sim));
-  sections_adjoint(targets, sim, part, which, weight, to, start);
+void noli_motion_links_adjoint(const NoliMotionLinks* targets, const NoliTapePart* part,
+                               NoliTarget which, double weight, const double* d,
+                               const NoliInputs* to, const NoliMotionStart* start) {
+  const NoliModel* model = targets->sim->model;
+  memcpy(targets->moved, d, noli_sim_vector_bytes(targets->sim));
+  sections_adjoint(targets, part, which, weight, to, start);
   for (int64_t j = 0; j < 3 * (int64_t)model->problem.n_vert; j++) {
     start->x[j] += targets->owner[j] == NOLI_NULL_INDEX ? weight * targets->moved[j] : 0.0;
   }
@@ -381,57 +396,56 @@ void noli_motion_links_adjoint(const NoliMotionLinks* targets, const NoliSim* si
       int64_t node = model->vert_first[motion->def.body] + motion->node[i];
       NoliVec3 own = owned(targets, m, node, targets->moved);
       if (noli_norm_sqr3(own) != 0.0) {
-        vertex_adjoint(targets, sim, part, which, m, i, own, weight, to, start->x);
+        const MotionVertex vertex = motion_vertex(targets, which, m, i);
+        vertex_adjoint(targets, part, which, &vertex, own, weight, to, start->x);
       }
     }
   }
 }
 
 // The change of the target of one vertex of a motion.
-static NoliVec3 vertex_tangent(const NoliMotionLinks* targets, const NoliSim* sim,
-                               const NoliTapePart* part, NoliTarget which, int32_t m, int32_t i,
-                               const double* x, const NoliInputs* change) {
-  const NoliModel* model = sim->model;
-  const NoliMotionSlope slope = noli_motion_slope_at(&targets->slopes[which][m], i);
-  int64_t node = model->vert_first[model->motion[m].def.body] + model->motion[m].node[i];
+static NoliVec3 vertex_tangent(const NoliMotionLinks* targets, const NoliTapePart* part,
+                               NoliTarget which, const MotionVertex* vertex, const double* x,
+                               const NoliInputs* change) {
+  int64_t node = vertex->node;
   const double* rest = change->value[NOLI_INPUT_REST];
   const double* numbers = change->value[NOLI_INPUT_MOTION];
-  NoliVec3 by = noli_mul33_vec(&slope.by_start, noli_load3(x + 3 * node));
+  NoliVec3 by = noli_mul33_vec(&vertex->slope.by_start, noli_load3(x + 3 * node));
   if (rest != NULL) {
-    by = noli_add3(by, noli_mul33_vec(&slope.by_rest, noli_load3(rest + 3 * node)));
+    by = noli_add3(by, noli_mul33_vec(&vertex->slope.by_rest, noli_load3(rest + 3 * node)));
   }
   if (numbers != NULL) {
-    const double* number = numbers + NOLI_MOTION_NUMBERS * (int64_t)m;
+    const double* number = numbers + NOLI_MOTION_NUMBERS * (int64_t)vertex->motion;
     NoliMotionByNumbers by_number =
-        noli_motion_by_numbers(model, m, &slope, i, part->start.x, targets->goal[which]);
+        noli_motion_by_numbers(targets->sim->model, vertex->motion, &vertex->slope, vertex->index,
+                               part->start.x, targets->goal[which]);
     NoliVec3 spin = noli_load3(number + NOLI_MOTION_SPIN);
     by = noli_mul_add3(by, number[NOLI_MOTION_CHANGE], by_number.change);
     by = noli_add3(by, noli_mul33_vec(&by_number.spin, spin));
-    NoliMat3 by_velocity = noli_motion_by_velocity(&slope);
+    NoliMat3 by_velocity = noli_motion_by_velocity(&vertex->slope);
     by = noli_add3(by, noli_mul33_vec(&by_velocity, noli_load3(number + NOLI_MOTION_VELOCITY)));
   }
   return by;
 }
 
-void noli_motion_links_tangent(const NoliMotionLinks* targets, const NoliSim* sim,
-                               const NoliTapePart* part, NoliTarget which,
-                               const NoliTapeStage* stage, double weight,
+void noli_motion_links_tangent(const NoliMotionLinks* targets, const NoliTapePart* part,
+                               NoliTarget which, const NoliTapeStage* stage, double weight,
                                const NoliMotionStart* start, const NoliInputs* change, double* to) {
-  const NoliModel* model = sim->model;
-  memcpy(targets->moved, start->x, noli_sim_vector_bytes(sim));
+  const NoliModel* model = targets->sim->model;
+  memcpy(targets->moved, start->x, noli_sim_vector_bytes(targets->sim));
   for (int32_t m = 0; m < model->n_motion; m++) {
     const NoliMotion* motion = &model->motion[m];
     for (int32_t i = 0; i < motion->n_node; i++) {
-      int64_t node = model->vert_first[motion->def.body] + motion->node[i];
+      const MotionVertex vertex = motion_vertex(targets, which, m, i);
       double by[3];
-      noli_store3(by, vertex_tangent(targets, sim, part, which, m, i, start->x, change));
+      noli_store3(by, vertex_tangent(targets, part, which, &vertex, start->x, change));
       for (int k = 0; k < 3; k++) {
-        bool own = targets->owner[3 * node + k] == m;
-        targets->moved[3 * node + k] = own ? by[k] : targets->moved[3 * node + k];
+        bool own = targets->owner[3 * vertex.node + k] == m;
+        targets->moved[3 * vertex.node + k] = own ? by[k] : targets->moved[3 * vertex.node + k];
       }
     }
   }
-  sections_tangent(targets, sim, part, which, start, change);
+  sections_tangent(targets, part, which, start, change);
   for (int64_t j = 0; j < 3 * (int64_t)model->problem.n_vert; j++) {
     to[j] += noli_tape_prescribes(stage, j) ? weight * targets->moved[j] : 0.0;
   }

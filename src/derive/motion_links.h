@@ -11,6 +11,7 @@
 typedef enum NoliTarget { NOLI_TARGET_END, NOLI_TARGET_MIDDLE, NOLI_TARGETS } NoliTarget;
 
 typedef struct NoliMotionLinks {
+  const NoliSim* sim;                     // borrowed
   int32_t* owner;                         // (n_vert x 3) the motion that prescribes a component, or
                                           // NOLI_NULL_INDEX: it stays
   int32_t* turner;                        // (n_vert) the motion that turns the section of an angle;
@@ -42,19 +43,18 @@ void noli_motion_links_free(NoliContext* context, NoliMotionLinks* links);
 // The targets of a stage, as functions of where the part starts. Fails with NOLI_ERROR_ARGUMENT
 // where these have no derivatives but are needed: unless positions or motions vary, not of motions
 // that have acted since the start of the run.
-NOLI_WARN_UNUSED NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliSim* sim,
+NOLI_WARN_UNUSED NoliStatus noli_motion_links_set(NoliMotionLinks* targets,
                                                   const NoliTapePart* part,
                                                   const NoliTapeStage* stage);
 
 // From derivatives d by targets of prescribed components, 0 at others, adds those times a weight by
 // the start of the part, and by rest positions, motions and radii of rods with twist to `to`.
-void noli_motion_links_adjoint(const NoliMotionLinks* targets, const NoliSim* sim,
-                               const NoliTapePart* part, NoliTarget which, double weight,
-                               const double* d, const NoliInputs* to, const NoliMotionStart* start);
+void noli_motion_links_adjoint(const NoliMotionLinks* targets, const NoliTapePart* part,
+                               NoliTarget which, double weight, const double* d,
+                               const NoliInputs* to, const NoliMotionStart* start);
 
 // Forward: adds the changes of targets, times a weight, to prescribed components of `to`, from
 // changes of the start of the part, and of inputs.
-void noli_motion_links_tangent(const NoliMotionLinks* targets, const NoliSim* sim,
-                               const NoliTapePart* part, NoliTarget which,
-                               const NoliTapeStage* stage, double weight,
+void noli_motion_links_tangent(const NoliMotionLinks* targets, const NoliTapePart* part,
+                               NoliTarget which, const NoliTapeStage* stage, double weight,
                                const NoliMotionStart* start, const NoliInputs* change, double* to);

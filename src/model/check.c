@@ -109,14 +109,14 @@ static NoliStatus add_penetrations(const NoliModel* model, const double* x, Noli
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   const NoliProblem* problem = &model->problem;
+  const NoliColliders colliders = noli_problem_colliders(problem);
   NoliImplicitSurfaceSearch* search = NULL;
   NoliImplicitSurfaceContactSet set = {0};
   NOLI_TRY(noli_implicit_surface_search_create(
-      context, problem->surface, problem->X, problem->contact.still, problem->sheets.is_sheet,
-      problem->contact.half_spaces, problem->contact.n_half_spaces, &problem->contact.pairs,
+      context, &colliders, problem->X, problem->contact.still, problem->sheets.is_sheet,
       problem->contact.surface_radius, problem->contact.dhat, &search));
-  NOLI_TRY(noli_implicit_surface_contacts_build(&set, context, search, x, problem->contact.dhat,
-                                                false, noli_context_threads(context)));
+  NOLI_TRY(noli_implicit_surface_contacts_build(&set, search, x, problem->contact.dhat, false,
+                                                noli_context_threads(context)));
   for (int64_t c = 0; c < set.contact.count; c++) {
     const NoliImplicitSurfaceContact* contact = &set.contact.data[c];
     if (contact->d >= 0.0) {

@@ -144,6 +144,7 @@ static NoliStatus find_inner(NoliModel* model, const NoliSimDef* def, NoliBroadP
   double reach = geometric->model.parameters.eps_target;
   bool folding = false;
   NoliCandidates all = {0}, inside = {0};
+  const NoliColliders bodies = {.surface = problem->surface, .pairs = problem->contact.pairs.touch};
   NoliContactSet set;
   noli_contact_set_init(&set);
   NOLI_NEW_ZERO(context, geometric->inside, model->n_body);
@@ -156,8 +157,7 @@ static NoliStatus find_inner(NoliModel* model, const NoliSimDef* def, NoliBroadP
   NOLI_TRY(noli_broad_phase_find(broad_phase, problem->X, problem->X, reach,
                                  &problem->contact.body_pairs, &all));
   NOLI_TRY(noli_gcp_inner_candidates(context, problem->surface, geometric->inside, &all, &inside));
-  NOLI_TRY(noli_contact_set_build(&set, context, problem->surface, problem->X, &inside, NULL, 0,
-                                  &problem->contact.pairs, problem->X, reach,
+  NOLI_TRY(noli_contact_set_build(&set, context, &bodies, problem->X, &inside, problem->X, reach,
                                   noli_context_threads(context)));
   geometric->inner =
       (folding ? INNER_FOLDING : INNER_LINEAR) * fmin(reach, noli_contact_set_min_distance(&set));

@@ -73,29 +73,37 @@ static bool mpi_broadcast(NoliRanks* ranks, int32_t root, size_t size, void* dat
   return good;
 }
 
+// All that a rank sends to the others and receives from them: of each, how many items of `size`
+// bytes, and which one comes first.
+typedef struct Exchange {
+  size_t size;
+  const char* out;
+  const int64_t *n_out, *first_out;
+  char* in;
+  const int64_t *n_in, *first_in;
+} Exchange;
+
 // Exchanges the bytes from `begin` on of what each pair of ranks exchanges, a message each; `any`:
 // whether there were some.
-static bool exchange_messages(NoliRanks* ranks, int64_t begin, size_t size, const char* out,
-                              const int64_t* n_out, const int64_t* first_out, char* in,
-                              const int64_t* n_in, const int64_t* first_in, bool* any) {
+static bool exchange_messages(NoliRanks* ranks, const Exchange* all, int64_t begin, bool* any) {
   enum { TAG = 1 };
   Mpi* mpi = mpi_of(ranks);
-  int64_t bytes = (int64_t)size;
+  int64_t bytes = (int64_t)all->size;
   int n = 0;
   bool good = true;
   for (int32_t r = 0; r < ranks->size; r++) {
-    if (n_in[r] * bytes > begin) {
-      good = good &&
-             MPI_Irecv(in + first_in[r] * bytes + begin, piece_of(ranks, n_in[r] * bytes, begin),
-                       MPI_BYTE, r, TAG, mpi->comm, &mpi->request[n++]) == 0;
+    if (all->n_in[r] * bytes > begin) {
+      good = good && MPI_Irecv(all->in + all->first_in[r] * bytes + begin,
+                               piece_of(ranks, all->n_in[r] * bytes, begin), MPI_BYTE, r, TAG,
+                               mpi->comm, &mpi->request[n++]) == 0;
     }
   }
   for (int32_t k = 0; k < ranks->size; k++) {
     int32_t r = (ranks->rank + k) % ranks->size;
-    if (n_out[r] * bytes > begin) {
-      good = good &&
-             MPI_Isend(out + first_out[r] * bytes + begin, piece_of(ranks, n_out[r] * bytes, begin),
-                       MPI_BYTE, r, TAG, mpi->comm, &mpi->request[n++]) == 0;
+    if (all->n_out[r] * bytes > begin) {
+      good = good && MPI_Isend(all->out + all->first_out[r] * bytes + begin,
+                               piece_of(ranks, all->n_out[r] * bytes, begin), MPI_BYTE, r, TAG,
+                               mpi->comm, &mpi->request[n++]) == 0;
     }
   }
   *any = n > 0;
@@ -106,9 +114,10 @@ static bool exchange_messages(NoliRanks* ranks, int64_t begin, size_t size, cons
 static bool mpi_exchange(NoliRanks* ranks, size_t size, const void* out, const int64_t* n_out,
                          const int64_t* first_out, void* in, const int64_t* n_in,
                          const int64_t* first_in) {
+  const Exchange all = {size, out, n_out, first_out, in, n_in, first_in};
   bool good = true, any = true;
   for (int64_t begin = 0; good && any; begin += ranks->message) {
-    good = exchange_messages(ranks, begin, size, out, n_out, first_out, in, n_in, first_in, &any);
+    good = exchange_messages(ranks, &all, begin, &any);
   }
   return good;
 }

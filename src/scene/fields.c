@@ -52,9 +52,15 @@ done:
   return status;
 }
 
+// Elements of a body.
+typedef struct Elements {
+  const NoliBodyDef* body;
+  const int32_t* element; // (n); NULL: all
+  int32_t n;
+} Elements;
+
 static NoliStatus read_field(const NoliSceneSource* source, NoliScene* scene,
-                             const NoliSceneNode* node, const NoliBodyDef* body,
-                             const int32_t* element, int32_t n_element,
+                             const NoliSceneNode* node, const Elements* of,
                              const NoliProperty* property, double* number, const double** values) {
   NoliStatus status = NOLI_OK;
   NoliSceneVariables variables = {0};
@@ -70,12 +76,12 @@ static NoliStatus read_field(const NoliSceneSource* source, NoliScene* scene,
   }
 
   // at each element
-  NoliBodyCells cells = noli_body_elements(body);
-  NOLI_NEW(scene->context, found, n_element);
+  NoliBodyCells cells = noli_body_elements(of->body);
+  NOLI_NEW(scene->context, found, of->n);
   NOLI_TRY(noli_scene_own(scene, found));
-  for (int32_t i = 0; i < n_element; i++) {
-    int32_t t = element != NULL ? element[i] : i;
-    noli_body_cell_centre(&cells, body->mesh, t, variables.position);
+  for (int32_t i = 0; i < of->n; i++) {
+    int32_t t = of->element != NULL ? of->element[i] : i;
+    noli_body_cell_centre(&cells, of->body->mesh, t, variables.position);
     NOLI_TRY(fields_evaluate(source, node, property, &expression, t, &found[i]));
   }
   *values = found;
@@ -135,21 +141,20 @@ done:
 }
 
 static NoliStatus read_fibre(const NoliSceneSource* source, NoliScene* scene,
-                             const NoliSceneNode* node, const NoliBodyDef* body,
-                             const int32_t* element, int32_t n_element, const double** values) {
+                             const NoliSceneNode* node, const Elements* of, const double** values) {
   NoliStatus status = NOLI_OK;
   Fibre fibre = {0};
   double* found = NULL;
-  const NoliBodyKind* kind = noli_body_kind(body);
+  const NoliBodyKind* kind = noli_body_kind(of->body);
   NOLI_SCENE_CHECK(source, node, kind->fills,
                    "is for solids and bodies in plane strain, not for shells, rods and points");
   NOLI_TRY(compile_fibre(source, node, &fibre));
-  NoliBodyCells cells = kind->cells(body->mesh);
-  NOLI_NEW(scene->context, found, NOLI_FIBRE_VALUES * (int64_t)n_element);
+  NoliBodyCells cells = kind->cells(of->body->mesh);
+  NOLI_NEW(scene->context, found, NOLI_FIBRE_VALUES * (int64_t)of->n);
   NOLI_TRY(noli_scene_own(scene, found));
-  for (int32_t i = 0; i < n_element; i++) {
-    int32_t t = element != NULL ? element[i] : i;
-    noli_body_cell_centre(&cells, body->mesh, t, fibre.variables.position);
+  for (int32_t i = 0; i < of->n; i++) {
+    int32_t t = of->element != NULL ? of->element[i] : i;
+    noli_body_cell_centre(&cells, of->body->mesh, t, fibre.variables.position);
     NOLI_TRY(evaluate_fibre(source, &fibre, t, found + NOLI_FIBRE_VALUES * (int64_t)i));
   }
   *values = found;
@@ -167,6 +172,7 @@ NoliStatus noli_scene_read_fields(const NoliSceneSource* source, NoliScene* scen
                                   const int32_t* element, int32_t n_element,
                                   NoliMaterialDef* material, NoliMaterialFields* fields) {
   NoliStatus status = NOLI_OK;
+  const Elements of = {body, element, n_element};
   NoliSceneNode node = noli_scene_member(entry, "material");
   for (int32_t k = 0; k < NOLI_PROPERTY_COUNT; k++) {
     const NoliProperty* property = noli_property_at(k);
@@ -174,14 +180,14 @@ NoliStatus noli_scene_read_fields(const NoliSceneSource* source, NoliScene* scen
     if (json_is_array(value.value)) {
       NOLI_TRY(read_list(source, scene, &value, n_element, noli_property_values(property, fields)));
     } else if (json_is_string(value.value)) {
-      NOLI_TRY(read_field(source, scene, &value, body, element, n_element, property,
+      NOLI_TRY(read_field(source, scene, &value, &of, property,
                           noli_property_number(property, material),
                           noli_property_values(property, fields)));
     }
   }
   NoliSceneNode fibre = noli_scene_member(&node, "fibre");
   if (fibre.value != NULL) {
-    NOLI_TRY(read_fibre(source, scene, &fibre, body, element, n_element, &fields->fibre));
+    NOLI_TRY(read_fibre(source, scene, &fibre, &of, &fields->fibre));
   }
 done:
   return status;

@@ -423,10 +423,10 @@ static NoliStatus advance_safe_state(Solve* solve, NoliNewtonStat* stat) {
   double reach = options.gap_cap * noli_body_pairs_largest_range(&problem->contact.body_pairs);
   NOLI_TRY(noli_broad_phase_find(stage->contact.broad_phase, solve->work->safe, stage->here->x,
                                  reach, &problem->contact.body_pairs, &stage->trial->candidates));
-  NOLI_TRY(noli_impacts_find(&solve->work->impacts, stage->context, problem->surface,
-                             &stage->trial->candidates, problem->contact.half_spaces,
-                             problem->contact.n_half_spaces, &problem->contact.body_pairs,
-                             solve->work->safe, stage->here->x, &options, stage->n_threads));
+  const NoliColliders colliders = noli_problem_colliders(problem);
+  NOLI_TRY(noli_impacts_find(&solve->work->impacts, stage->context, &colliders,
+                             &stage->trial->candidates, solve->work->safe, stage->here->x, &options,
+                             stage->n_threads));
   const NoliImpact* earliest = noli_impacts_earliest(&solve->work->impacts);
 
   // the free fraction

@@ -14,11 +14,11 @@ static void free_memory(NoliContext* context, void* memory) {
 static NoliStatus barrier_update(NoliStage* stage, NoliPoint* at) {
   const NoliProblem* problem = stage->problem;
   const NoliSurface surface = noli_stage_surface(stage);
+  NoliColliders colliders = noli_problem_colliders(problem);
   NoliBarrierMemory* memory = at->contact;
-  return noli_contact_set_build(&memory->contacts, stage->context, &surface, problem->X,
-                                &at->candidates, problem->contact.half_spaces,
-                                problem->contact.n_half_spaces, &problem->contact.pairs, at->x,
-                                problem->contact.dhat, stage->n_threads);
+  colliders.surface = &surface;
+  return noli_contact_set_build(&memory->contacts, stage->context, &colliders, problem->X,
+                                &at->candidates, at->x, problem->contact.dhat, stage->n_threads);
 }
 
 static void list_terms(const NoliStage* stage, const NoliPoint* at,

@@ -67,9 +67,11 @@ static NoliStatus update_inside(NoliStage* stage, const NoliPoint* at) {
     NOLI_TRY(noli_gcp_inner_candidates(stage->context, problem->surface,
                                        problem->contact.gcp.inside, &at->candidates,
                                        &self->inside));
-    NOLI_TRY(noli_contact_set_build(&memory->inside, stage->context, problem->surface, problem->X,
-                                    &self->inside, NULL, 0, &problem->contact.pairs, at->x,
-                                    problem->contact.gcp.inner, stage->n_threads));
+    const NoliColliders bodies = {.surface = problem->surface,
+                                  .pairs = problem->contact.pairs.touch};
+    NOLI_TRY(noli_contact_set_build(&memory->inside, stage->context, &bodies, problem->X,
+                                    &self->inside, at->x, problem->contact.gcp.inner,
+                                    stage->n_threads));
   }
 done:
   return status;
@@ -86,11 +88,11 @@ static NoliStatus gcp_update(NoliStage* stage, NoliPoint* at) {
   NOLI_TRY(update_inside(stage, at));
   if (geometric->has_open) {
     const NoliSurface surface = noli_stage_surface(stage);
+    const NoliColliders bodies = {.surface = &surface, .pairs = problem->contact.pairs.touch};
     NOLI_TRY(noli_gcp_split_candidates(stage->context, problem->surface, geometric->rings,
                                        candidates, &self->closed, &self->open));
-    NOLI_TRY(noli_contact_set_build(&memory->open, stage->context, &surface, problem->X,
-                                    &self->open, NULL, 0, &problem->contact.pairs, at->x,
-                                    problem->contact.dhat, stage->n_threads));
+    NOLI_TRY(noli_contact_set_build(&memory->open, stage->context, &bodies, problem->X, &self->open,
+                                    at->x, problem->contact.dhat, stage->n_threads));
     candidates = &self->closed;
   }
   NOLI_TRY(noli_gcp_set_build(&memory->closed, stage->context, &geometric->model, candidates, at->x,

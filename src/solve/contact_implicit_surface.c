@@ -37,11 +37,10 @@ static NoliStatus implicit_surface_create(NoliStage* stage) {
     self->barrier_ratio =
         noli_penalty(0.0, problem->contact.dhat, 1.0).second / (barrier_curvature() * gap * gap);
   }
+  const NoliColliders colliders = noli_problem_colliders(problem);
   return noli_implicit_surface_search_create(
-      stage->context, problem->surface, problem->X, problem->contact.still,
-      problem->sheets.is_sheet, problem->contact.half_spaces, problem->contact.n_half_spaces,
-      &problem->contact.pairs, problem->contact.surface_radius, problem->contact.dhat,
-      &self->search);
+      stage->context, &colliders, problem->X, problem->contact.still, problem->sheets.is_sheet,
+      problem->contact.surface_radius, problem->contact.dhat, &self->search);
 }
 
 static void implicit_surface_destroy(NoliContext* context, void* memory) {
@@ -63,10 +62,10 @@ static void free_memory(NoliContext* context, void* at) {
 static NoliStatus update_sheets(const NoliStage* stage, const NoliPoint* at,
                                 NoliImplicitSurfaceMemory* memory) {
   const NoliProblem* problem = stage->problem;
+  const NoliColliders bodies = {.surface = problem->surface, .pairs = problem->contact.pairs.touch};
   return problem->sheets.gap > 0.0
-             ? noli_contact_set_build(&memory->sheets, stage->context, problem->surface, problem->X,
-                                      &at->candidates, NULL, 0, &problem->contact.pairs, at->x,
-                                      problem->sheets.gap, stage->n_threads)
+             ? noli_contact_set_build(&memory->sheets, stage->context, &bodies, problem->X,
+                                      &at->candidates, at->x, problem->sheets.gap, stage->n_threads)
              : NOLI_OK;
 }
 
@@ -77,8 +76,8 @@ static NoliStatus keep(NoliStage* stage, const NoliPoint* at, bool others) {
   const NoliImplicitSurfaceStage* self = stage->contact.data;
   NoliImplicitSurfaceMemory *kept = stage->trial->contact, *here = stage->here->contact;
   NOLI_TRY(noli_implicit_surface_contacts_keep(
-      &kept->contacts, stage->context, self->search, at->x, stage->problem->contact.dhat,
-      &here->contacts, others, noli_stage_moves_obstacles(stage), stage->n_threads));
+      &kept->contacts, self->search, at->x, stage->problem->contact.dhat, &here->contacts, others,
+      noli_stage_moves_obstacles(stage), stage->n_threads));
   NOLI_TRY(update_sheets(stage, at, kept));
 done:
   return status;
@@ -93,7 +92,7 @@ static NoliStatus implicit_surface_update(NoliStage* stage, NoliPoint* at) {
     return keep(stage, at, false);
   }
   NOLI_TRY(noli_implicit_surface_contacts_build(
-      &memory->contacts, stage->context, self->search, at->x, stage->problem->contact.dhat,
+      &memory->contacts, self->search, at->x, stage->problem->contact.dhat,
       noli_stage_moves_obstacles(stage), stage->n_threads));
   NOLI_TRY(update_sheets(stage, at, memory));
 done:

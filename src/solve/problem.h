@@ -179,6 +179,14 @@ static inline NoliBodyPairs noli_problem_kept_apart(const NoliProblem* problem) 
   return pairs;
 }
 
+// All that can collide.
+static inline NoliColliders noli_problem_colliders(const NoliProblem* problem) {
+  return (NoliColliders){.surface = problem->surface,
+                         .half_spaces = problem->contact.half_spaces,
+                         .n_half_spaces = problem->contact.n_half_spaces,
+                         .pairs = problem->contact.pairs.touch};
+}
+
 // eps_d, m/s, of a step that begins with this largest speed of a node.
 static inline double noli_problem_tolerance(const NoliProblem* problem, double speed) {
   return fmax(problem->solver.tolerance, problem->solver.speed_share * speed);

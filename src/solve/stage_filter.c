@@ -70,11 +70,12 @@ static NoliStatus filter_known(NoliStage* stage, const NoliCcdOptions* options, 
   const NoliProblem* problem = stage->problem;
   const double *x = stage->here->x, *x_end = stage->trial->x;
   const NoliBodyPairs pairs = noli_problem_kept_apart(problem);
+  NoliColliders colliders = noli_problem_colliders(problem);
+  colliders.pairs = &pairs;
   NoliStepBound bound, half_space_bound;
   noli_stage_set_trial(stage, 1.0);
-  noli_step_bound_half_spaces(problem->surface, problem->contact.half_spaces,
-                              problem->contact.n_half_spaces, &pairs, x, x_end, options->safety,
-                              stage->n_threads, *alpha, &half_space_bound);
+  noli_step_bound_half_spaces(&colliders, x, x_end, options->safety, stage->n_threads, *alpha,
+                              &half_space_bound);
   NOLI_TRY(
       bound_candidates(stage, &stage->here->candidates, options, half_space_bound.alpha, &bound));
   filter->blocker = bound.alpha < half_space_bound.alpha ? bound : half_space_bound;

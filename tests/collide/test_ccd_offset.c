@@ -218,12 +218,12 @@ static void steps_and_impacts_use_the_offsets_of_bodies(void** state) {
     NoliStepBound bound;
     noli_step_bound_candidates(surface, &candidates, x_t0, x_t1, NULL, 1, 1.0, &bound);
     ASSERT_NEAR(bound.alpha, want, 1e-12);
+    const NoliColliders colliders = {.surface = surface, .half_spaces = &floor, .n_half_spaces = 1};
     double plane = 0.9 * (2.0 - offset[1]) / 2.0;
-    noli_step_bound_half_spaces(surface, &floor, 1, NULL, x_t0, x_t1, 0.9, 1, 1.0, &bound);
+    noli_step_bound_half_spaces(&colliders, x_t0, x_t1, 0.9, 1, 1.0, &bound);
     ASSERT_NEAR(bound.alpha, plane, 1e-12);
     NoliImpacts impacts = {0};
-    ASSERT_OK(noli_impacts_find(&impacts, context, surface, &candidates, &floor, 1, NULL, x_t0,
-                                x_t1, NULL, 1));
+    ASSERT_OK(noli_impacts_find(&impacts, context, &colliders, &candidates, x_t0, x_t1, NULL, 1));
     assert_true(impacts.impact.count == 6);
     for (int64_t i = 0; i < impacts.impact.count; i++) {
       const NoliImpact* impact = &impacts.impact.data[i];

@@ -187,13 +187,15 @@ static void all_impacts_are_found_for_any_thread_count(void** state) {
     SlowList want = slow_impacts(scene, NULL, &options);
     for (int32_t threads = 1; threads <= 4; threads++) {
       NoliImpacts impacts = {0};
-      ASSERT_OK(noli_impacts_find(&impacts, scene->context, scene->surface, &scene->all, plane,
-                                  N_PLANE, NULL, scene->x_t0, scene->x_t1, &options, threads));
+      ASSERT_OK(noli_impacts_find(&impacts, scene->context,
+                                  &(NoliColliders){scene->surface, plane, N_PLANE, NULL},
+                                  &scene->all, scene->x_t0, scene->x_t1, &options, threads));
       assert_same_impacts(&impacts, &want, count);
       // once more: the list is replaced, without any allocation
       int64_t before = scene->context->n_allocations;
-      ASSERT_OK(noli_impacts_find(&impacts, scene->context, scene->surface, &scene->all, plane,
-                                  N_PLANE, NULL, scene->x_t0, scene->x_t1, &options, threads));
+      ASSERT_OK(noli_impacts_find(&impacts, scene->context,
+                                  &(NoliColliders){scene->surface, plane, N_PLANE, NULL},
+                                  &scene->all, scene->x_t0, scene->x_t1, &options, threads));
       assert_int_equal(impacts.impact.count, want.n);
       assert_int_equal(scene->context->n_allocations, before);
       noli_impacts_free(scene->context, &impacts);
@@ -217,8 +219,9 @@ static void half_spaces_stop_only_the_bodies_they_hold(void** state) {
     NoliImpacts impacts = {0};
     NoliBodyPairs pairs = pairs_of_tables(scene->context, 2, NULL, N_PLANE, table[k]);
     count[2] = 0;
-    ASSERT_OK(noli_impacts_find(&impacts, scene->context, scene->surface, &scene->all, plane,
-                                N_PLANE, &pairs, scene->x_t0, scene->x_t1, &options, 2));
+    ASSERT_OK(noli_impacts_find(&impacts, scene->context,
+                                &(NoliColliders){scene->surface, plane, N_PLANE, &pairs},
+                                &scene->all, scene->x_t0, scene->x_t1, &options, 2));
     assert_same_impacts(&impacts, &want, count);
     assert_int_equal(count[2] > 0, k > 0);
     pairs_done(scene->context, &pairs);
@@ -292,8 +295,9 @@ static void broad_phase_with_the_margin_of_enough_misses_none(void** state) {
     ASSERT_OK(
         noli_broad_phase_find(broad_phase, scene->x_t0, scene->x_t1, options.gap_cap, NULL, &near));
     assert_true(near.point_triangle.count < scene->all.point_triangle.count);
-    ASSERT_OK(noli_impacts_find(&impacts, scene->context, scene->surface, &near, plane, N_PLANE,
-                                NULL, scene->x_t0, scene->x_t1, &options, 2));
+    ASSERT_OK(noli_impacts_find(&impacts, scene->context,
+                                &(NoliColliders){scene->surface, plane, N_PLANE, NULL}, &near,
+                                scene->x_t0, scene->x_t1, &options, 2));
     n_dropped += drop_false_alarms(scene, &impacts, options.gap_cap, &want);
     assert_same_impacts(&impacts, &want, count);
     noli_impacts_free(scene->context, &impacts);
@@ -373,8 +377,8 @@ static void impacts_without_pairs_are_none(void** state) {
   NoliCandidates candidates = {0};
   NoliImpacts impacts = {0};
   NoliCcdOptions options = noli_default_ccd_options();
-  ASSERT_OK(noli_impacts_find(&impacts, context, &surface, &candidates, NULL, 0, NULL, NULL, NULL,
-                              &options, 2));
+  ASSERT_OK(noli_impacts_find(&impacts, context, &(NoliColliders){.surface = &surface}, &candidates,
+                              NULL, NULL, &options, 2));
   assert_int_equal(impacts.impact.count, 0);
   assert_null(noli_impacts_earliest(&impacts));
   noli_impacts_free(context, &impacts);
@@ -421,8 +425,8 @@ static void impacts_of_followers_ascend(void** state) {
   }
   NoliCandidates none = {0};
   NoliImpacts impacts = {0};
-  ASSERT_OK(noli_impacts_find(&impacts, context, surface, &none, &floor, 1, NULL, x_t0, x_t1,
-                              &options, 1));
+  ASSERT_OK(noli_impacts_find(&impacts, context, &(NoliColliders){surface, &floor, 1, NULL}, &none,
+                              x_t0, x_t1, &options, 1));
   assert_int_equal(impacts.impact.count, 6);
   for (int i = 0; i < 6; i++) {
     assert_int_equal(impacts.impact.data[i].a, want[i]);
@@ -453,8 +457,8 @@ static void segments_in_a_plane_touch_at_their_ends(void** state) {
 
   // every end meets the other segment
   NoliImpacts impacts = {0};
-  ASSERT_OK(
-      noli_impacts_find(&impacts, context, surface, &one, NULL, 0, NULL, x_t0, x_t1, &options, 1));
+  ASSERT_OK(noli_impacts_find(&impacts, context, &(NoliColliders){.surface = surface}, &one, x_t0,
+                              x_t1, &options, 1));
   assert_int_equal(impacts.impact.count, 4);
   for (int i = 0; i < 4; i++) {
     const NoliImpact* impact = &impacts.impact.data[i];

@@ -167,8 +167,9 @@ static void vertices_follow_the_body(void** state) {
       X[i] = test_random(&random, -0.7, 0.7);
     }
     ASSERT_OK(noli_proxy_from_boundary(body.context, &body.space, 3, &proxy[0]));
-    const int32_t tri[3] = {0, 1, 2};
-    ASSERT_OK(noli_proxy_from_mesh(body.context, &body.space, N, X, 1, tri,
+    int32_t tri[3] = {0, 1, 2};
+    ASSERT_OK(noli_proxy_from_mesh(body.context, &body.space,
+                                   &(NoliMesh){.n_vert = N, .x = X, .n_tri = 1, .tri = tri},
                                    (NoliProxyLimits){0.5, 1.0}, &proxy[1], &report));
     assert_true(report.n_outside > 0 && report.n_outside < N);
 
@@ -218,7 +219,7 @@ static void curved_places(void** state) {
     }
 
     // the report is within bounds
-    ASSERT_OK(noli_proxy_from_mesh(body.context, &body.space, N, X, 0, NULL,
+    ASSERT_OK(noli_proxy_from_mesh(body.context, &body.space, &(NoliMesh){.n_vert = N, .x = X},
                                    (NoliProxyLimits){0.1, 0.5}, &proxy, &report));
     print_message("order %d: %d of %d vertices outside, farthest %.2e m, extrapolation %.2e, "
                   "gap %.1e, weight %.3g\n",
@@ -258,7 +259,7 @@ static void closest_tetrahedra(void** state) {
   for (int i = 0; i < 3 * N; i++) {
     X[i] = test_random(&random, -1.0, 1.0);
   }
-  ASSERT_OK(noli_proxy_from_mesh(body.context, &body.space, N, X, 0, NULL,
+  ASSERT_OK(noli_proxy_from_mesh(body.context, &body.space, &(NoliMesh){.n_vert = N, .x = X},
                                  (NoliProxyLimits){2.0, 20.0}, &proxy, NULL));
 
   // the least weight against that of all tetrahedra
@@ -298,22 +299,23 @@ static void limits(void** state) {
   body_begin(&body, 2, 2, 2);
 
   // too far away, or extrapolated too far
-  const double X[6] = {0.0, 0.0, 0.0, 0.0, 3.0, 0.0};
-  ASSERT_STATUS(noli_proxy_from_mesh(body.context, &body.space, 2, X, 0, NULL,
+  double X[6] = {0.0, 0.0, 0.0, 0.0, 3.0, 0.0};
+  ASSERT_STATUS(noli_proxy_from_mesh(body.context, &body.space, &(NoliMesh){.n_vert = 2, .x = X},
                                      (NoliProxyLimits){0.5, 10.0}, &proxy, &report),
                 NOLI_ERROR_ARGUMENT);
   assert_non_null(strstr(noli_context_message(body.context), "vertex 1"));
   assert_int_equal(report.distant_vertex, 1);
   ASSERT_NEAR(report.largest_distance, 2.0, 0.1);
   assert_null(proxy.row);
-  ASSERT_STATUS(noli_proxy_from_mesh(body.context, &body.space, 2, X, 0, NULL,
+  ASSERT_STATUS(noli_proxy_from_mesh(body.context, &body.space, &(NoliMesh){.n_vert = 2, .x = X},
                                      (NoliProxyLimits){5.0, 0.1}, &proxy, &report),
                 NOLI_ERROR_ARGUMENT);
   assert_non_null(strstr(noli_context_message(body.context), "elements outside"));
 
   // arguments
-  const int32_t tri[3] = {0, 1, 2};
-  ASSERT_STATUS(noli_proxy_from_mesh(body.context, &body.space, 2, X, 1, tri,
+  int32_t tri[3] = {0, 1, 2};
+  ASSERT_STATUS(noli_proxy_from_mesh(body.context, &body.space,
+                                     &(NoliMesh){.n_vert = 2, .x = X, .n_tri = 1, .tri = tri},
                                      (NoliProxyLimits){5.0, 9.0}, &proxy, NULL),
                 NOLI_ERROR_ARGUMENT);
   ASSERT_STATUS(noli_proxy_from_boundary(body.context, &body.space, 0, &proxy),
@@ -471,16 +473,19 @@ static void known_places(void** state) {
     NoliProxy searched, known;
     double X[3 * N], xi[3 * N];
     int32_t tet[N];
-    const int32_t tri[3] = {0, 1, 2};
+    int32_t tri[3] = {0, 1, 2};
     const NoliProxyLimits limits = {1.0, 1.0};
     body_begin(&body, 2, g, 2);
     for (int i = 0; i < 3 * N; i++) {
       X[i] = test_random(&random, -0.6, 0.6);
     }
-    ASSERT_OK(
-        noli_proxy_from_mesh(body.context, &body.space, N, X, 1, tri, limits, &searched, NULL));
+    ASSERT_OK(noli_proxy_from_mesh(body.context, &body.space,
+                                   &(NoliMesh){.n_vert = N, .x = X, .n_tri = 1, .tri = tri}, limits,
+                                   &searched, NULL));
     ASSERT_OK(noli_proxy_locate(body.context, &body.space, N, X, limits, tet, xi));
-    ASSERT_OK(noli_proxy_from_places(body.context, &body.space, N, X, 1, tri, tet, xi, &known));
+    ASSERT_OK(noli_proxy_from_places(body.context, &body.space,
+                                     &(NoliMesh){.n_vert = N, .x = X, .n_tri = 1, .tri = tri}, tet,
+                                     xi, &known));
     assert_memory_equal(searched.row, known.row, sizeof(int64_t) * (N + 1));
     size_t n = (size_t)known.row[N];
     assert_memory_equal(searched.node, known.node, n * sizeof(int32_t));
@@ -496,12 +501,16 @@ static void known_places(void** state) {
     assert_non_null(strstr(noli_context_message(body.context), "vertex 7 of the collision mesh"));
     X[3 * 7] = 0.0;
     xi[3 * 4 + 1] = NAN;
-    ASSERT_STATUS(noli_proxy_from_places(body.context, &body.space, N, X, 1, tri, tet, xi, &known),
+    ASSERT_STATUS(noli_proxy_from_places(body.context, &body.space,
+                                         &(NoliMesh){.n_vert = N, .x = X, .n_tri = 1, .tri = tri},
+                                         tet, xi, &known),
                   NOLI_ERROR_ARGUMENT);
     assert_non_null(strstr(noli_context_message(body.context), "the place of vertex 4"));
     xi[3 * 4 + 1] = 0.0;
     tet[9] = -1;
-    ASSERT_STATUS(noli_proxy_from_places(body.context, &body.space, N, X, 1, tri, tet, xi, &known),
+    ASSERT_STATUS(noli_proxy_from_places(body.context, &body.space,
+                                         &(NoliMesh){.n_vert = N, .x = X, .n_tri = 1, .tri = tri},
+                                         tet, xi, &known),
                   NOLI_ERROR_ARGUMENT);
     assert_non_null(strstr(noli_context_message(body.context), "is carried by tetrahedron -1"));
     assert_null(known.X);
@@ -518,7 +527,7 @@ static void refused_memory(void** state) {
   NoliSpace space;
   ASSERT_OK(noli_mesh_make_curved_sphere(context, 1.0, 2, 2, &mesh));
   ASSERT_OK(noli_space_create(context, mesh, 2, &space));
-  const double X[6] = {0.1, 0.2, 0.3, -0.2, 0.1, 0.4};
+  double X[6] = {0.1, 0.2, 0.3, -0.2, 0.1, 0.4};
   double x[6];
   memcpy(x, X, sizeof x);
   const NoliMesh points = {.n_vert = 2, .x = x};
@@ -532,7 +541,7 @@ static void refused_memory(void** state) {
       body.proxy = (NoliProxyDef){
           .kind = way == 2 ? "mesh" : "edge_length", .mesh = &points, .edge_length = 0.5};
       status = way == 0   ? noli_proxy_from_boundary(context, &space, 2, &proxy)
-               : way == 1 ? noli_proxy_from_mesh(context, &space, 2, X, 0, NULL,
+               : way == 1 ? noli_proxy_from_mesh(context, &space, &(NoliMesh){.n_vert = 2, .x = X},
                                                  (NoliProxyLimits){1.0, 1.0}, &proxy, NULL)
                           : noli_body_proxy_settle(context, &body, &made);
       test_refuse(&memory, 0);

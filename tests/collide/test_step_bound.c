@@ -142,7 +142,8 @@ static void no_candidates_block_nothing(void** state) {
   noli_step_bound_candidates(&surface, &candidates, NULL, NULL, NULL, 2, 0.7, &bound);
   ASSERT_NEAR(bound.alpha, 0.7, 0.0);
   assert_int_equal(bound.a, NOLI_NULL_INDEX);
-  noli_step_bound_half_spaces(&surface, NULL, 0, NULL, NULL, NULL, 0.9, 2, 0.7, &bound);
+  noli_step_bound_half_spaces(&(NoliColliders){.surface = &surface}, NULL, NULL, 0.9, 2, 0.7,
+                              &bound);
   ASSERT_NEAR(bound.alpha, 0.7, 0.0);
   assert_int_equal(bound.half_space, NOLI_NULL_INDEX);
 }
@@ -175,10 +176,13 @@ static void half_spaces_bound_the_bodies_they_hold(void** state) {
     assert_true(want.alpha < 1.0 && (use == 1) == (want.alpha == 0.0));
 
     // any number of threads
+    const NoliColliders colliders = {.surface = &scene->surface,
+                                     .half_spaces = half_spaces,
+                                     .n_half_spaces = 2,
+                                     .pairs = use == 0 ? &pairs : NULL};
     for (int32_t threads = 1; threads <= 3; threads++) {
       NoliStepBound got;
-      noli_step_bound_half_spaces(&scene->surface, half_spaces, 2, use == 0 ? &pairs : NULL,
-                                  scene->x_t0, scene->x_t1, 0.8, threads, 1.0, &got);
+      noli_step_bound_half_spaces(&colliders, scene->x_t0, scene->x_t1, 0.8, threads, 1.0, &got);
       assert_same_bound(got, want);
     }
   }

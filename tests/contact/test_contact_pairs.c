@@ -74,21 +74,21 @@ static void what_is_not_said(void** state) {
   NoliContext* context = test_context(1);
   const uint8_t bodies[4] = {1, 0, 0, 1}, half_spaces[2] = {0, 1};
   NoliContactPairs pairs = {.n_body = 2};
-  assert_true(noli_contact_pairs_touch(NULL, 0, 7));
+  assert_true(noli_body_pairs_get(NULL, 0, 7));
   assert_null(noli_contact_pairs_law(NULL, 0, 7));
   assert_null(noli_contact_pairs_law(&pairs, 0, 2));
   assert_false(noli_contact_pairs_rub(&pairs));
   for (int32_t a = 0; a < 3; a++) {
     for (int32_t b = a == 2 ? 1 : 2; b >= 0; b--) {
-      assert_true(noli_contact_pairs_touch(&pairs, a, b));
+      assert_true(noli_body_pairs_get(pairs.touch, a, b));
     }
   }
   NoliBodyPairs touch = pairs_of_tables(context, 2, bodies, 1, half_spaces);
   pairs.touch = &touch;
-  assert_true(noli_contact_pairs_touch(&pairs, 0, 0));
-  assert_false(noli_contact_pairs_touch(&pairs, 1, 0));
-  assert_false(noli_contact_pairs_touch(&pairs, 0, 2));
-  assert_true(noli_contact_pairs_touch(&pairs, 2, 1));
+  assert_true(noli_body_pairs_get(pairs.touch, 0, 0));
+  assert_false(noli_body_pairs_get(pairs.touch, 1, 0));
+  assert_false(noli_body_pairs_get(pairs.touch, 0, 2));
+  assert_true(noli_body_pairs_get(pairs.touch, 2, 1));
   pairs_done(context, &touch);
   test_context_done(&context);
 }

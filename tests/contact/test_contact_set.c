@@ -113,7 +113,7 @@ typedef struct Naive {
 } Naive;
 
 // [Li2020] eq. 5 as it is written: a sum over pairs of primitives, without any reduction.
-static Naive naive_sum(const Scene* scene, const NoliContactPairs* pairs, double dhat) {
+static Naive naive_sum(const Scene* scene, const NoliBodyPairs* pairs, double dhat) {
   Naive naive = {.min_d_sqr = (double)INFINITY};
   const NoliSurface* s = scene->surface;
   double dhat_sqr = dhat * dhat;
@@ -132,7 +132,7 @@ static Naive naive_sum(const Scene* scene, const NoliContactPairs* pairs, double
         memcpy(node, s->edge + 2 * p.a, 2 * sizeof *node);
         memcpy(node + 2, s->edge + 2 * p.b, 2 * sizeof *node);
       }
-      if (pairs != NULL && !noli_contact_pairs_touch(pairs, s->body[node[0]], s->body[node[3]])) {
+      if (pairs != NULL && !noli_body_pairs_get(pairs, s->body[node[0]], s->body[node[3]])) {
         continue;
       }
       NoliVec3 y[4], Y[4];
@@ -161,7 +161,7 @@ static Naive naive_sum(const Scene* scene, const NoliContactPairs* pairs, double
       NoliVec3 x = noli_load3(scene->x + 3 * s->point[i]);
       double d = noli_dot3(scene->plane[p].normal, noli_sub3(x, scene->plane[p].origin));
       d -= s->offset != NULL ? s->offset[s->body[s->point[i]]] : 0.0;
-      if (d < dhat && noli_contact_pairs_touch(pairs, s->body[s->point[i]], 2 + p)) {
+      if (d < dhat && noli_body_pairs_get(pairs, s->body[s->point[i]], 2 + p)) {
         naive.energy += noli_barrier(d * d, dhat_sqr);
         naive.pairs++;
         naive.min_d_sqr = noli_smaller(naive.min_d_sqr, d * d);
@@ -172,9 +172,11 @@ static Naive naive_sum(const Scene* scene, const NoliContactPairs* pairs, double
 }
 
 static void build(NoliContactSet* set, NoliContext* context, const Scene* scene,
-                  const NoliContactPairs* pairs, double dhat, int32_t n_threads) {
-  ASSERT_OK(noli_contact_set_build(set, context, scene->surface, scene->X, &scene->candidates,
-                                   scene->plane, 2, pairs, scene->x, dhat, n_threads));
+                  const NoliBodyPairs* pairs, double dhat, int32_t n_threads) {
+  const NoliColliders colliders = {
+      .surface = scene->surface, .half_spaces = scene->plane, .n_half_spaces = 2, .pairs = pairs};
+  ASSERT_OK(noli_contact_set_build(set, context, &colliders, scene->X, &scene->candidates, scene->x,
+                                   dhat, n_threads));
 }
 
 static bool same_contact(const NoliContact* a, const NoliContact* b) {
@@ -183,7 +185,7 @@ static bool same_contact(const NoliContact* a, const NoliContact* b) {
 }
 
 static void check_against_naive(NoliContext* context, const Scene* scene,
-                                const NoliContactPairs* pairs, double dhat) {
+                                const NoliBodyPairs* pairs, double dhat) {
   NoliContactSet set;
   noli_contact_set_init(&set);
   build(&set, context, scene, pairs, dhat, 1);
@@ -282,10 +284,11 @@ static void refused_memory_is_a_status(void** state) {
     NoliContext* context = test_context_on(&memory, 0);
     NoliContactSet set;
     noli_contact_set_init(&set);
+    const NoliColliders colliders = {
+        .surface = scene.surface, .half_spaces = scene.plane, .n_half_spaces = 2};
     test_refuse(&memory, k);
-    NoliStatus status =
-        noli_contact_set_build(&set, context, scene.surface, scene.X, &scene.candidates,
-                               scene.plane, 2, NULL, scene.x, 0.05, 1);
+    NoliStatus status = noli_contact_set_build(&set, context, &colliders, scene.X,
+                                               &scene.candidates, scene.x, 0.05, 1);
     done = memory.asked < k;
     assert_int_equal(status, done ? NOLI_OK : NOLI_ERROR_MEMORY);
     assert_true(done || set.contact.count == 0);
@@ -307,11 +310,10 @@ static void forbidden_pairs_are_left_out(void** state) {
   // no self-contact of body 0, body 1 passes through half-space 0
   const uint8_t bodies[4] = {0, 1, 1, 1}, half_spaces[4] = {1, 1, 0, 1};
   NoliBodyPairs touch = pairs_of_tables(context, 2, bodies, 2, half_spaces);
-  const NoliContactPairs pairs = {.n_body = 2, .touch = &touch};
-  check_against_naive(context, &scene, &pairs, 0.2);
+  check_against_naive(context, &scene, &touch, 0.2);
   NoliContactSet set;
   noli_contact_set_init(&set);
-  build(&set, context, &scene, &pairs, 0.2, 1);
+  build(&set, context, &scene, &touch, 0.2, 1);
   for (int64_t i = 0; i < set.contact.count; i++) {
     const int32_t* e = set.contact.data[i].entity;
     assert_true(bodies[2 * e[0] + e[1]] == 1);
@@ -400,8 +402,8 @@ static void bad_input_is_refused_or_seen(void** state) {
   NoliContactSet set;
   noli_contact_set_init(&set);
   assert_true(isinf(noli_contact_set_min_distance(&set)));
-  ASSERT_STATUS(noli_contact_set_build(&set, context, scene.surface, scene.X, &scene.candidates,
-                                       NULL, 0, NULL, scene.x, 0.0, 1),
+  ASSERT_STATUS(noli_contact_set_build(&set, context, &(NoliColliders){.surface = scene.surface},
+                                       scene.X, &scene.candidates, scene.x, 0.0, 1),
                 NOLI_ERROR_ARGUMENT);
   // a position that is not a number makes the energy not a number
   scene.x[4] = (double)NAN;

@@ -104,8 +104,9 @@ done:
 }
 
 static void build(Patch* patch) {
-  ASSERT_OK(noli_contact_set_build(&patch->set, patch->context, patch->surface, patch->x,
-                                   &patch->candidates, NULL, 0, NULL, patch->x, DHAT, 1));
+  ASSERT_OK(noli_contact_set_build(&patch->set, patch->context,
+                                   &(NoliColliders){.surface = patch->surface}, patch->x,
+                                   &patch->candidates, patch->x, DHAT, 1));
 }
 
 static NoliBarrier barrier_of(const Patch* patch) {
@@ -274,8 +275,8 @@ static bool intersects(const Patch* patch) {
 static double least_gap_sqr(Patch* patch) {
   NoliSurface plain = *patch->surface;
   plain.flat = NULL;
-  ASSERT_OK(noli_contact_set_build(&patch->set, patch->context, &plain, patch->x,
-                                   &patch->candidates, NULL, 0, NULL, patch->x, DHAT, 1));
+  ASSERT_OK(noli_contact_set_build(&patch->set, patch->context, &(NoliColliders){.surface = &plain},
+                                   patch->x, &patch->candidates, patch->x, DHAT, 1));
   return patch->set.min_gap_sqr;
 }
 

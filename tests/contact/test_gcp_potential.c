@@ -308,8 +308,8 @@ static int64_t count_ipc(NoliContext* context, const NoliMesh* mesh, const doubl
   noli_contact_set_init(&set);
   ASSERT_OK(noli_broad_phase_create(context, surface, &broad_phase));
   ASSERT_OK(noli_broad_phase_find(broad_phase, x, x, dhat, NULL, &candidates));
-  ASSERT_OK(noli_contact_set_build(&set, context, surface, mesh->x, &candidates, NULL, 0, NULL, x,
-                                   dhat, 1));
+  ASSERT_OK(noli_contact_set_build(&set, context, &(NoliColliders){.surface = surface}, mesh->x,
+                                   &candidates, x, dhat, 1));
   int64_t count = set.contact.count;
   noli_contact_set_free(context, &set);
   noli_candidates_free(context, &candidates);
@@ -381,8 +381,8 @@ static void open_bodies_are_left_to_ipc(void** state) {
   // the barrier takes them
   NoliContactSet set;
   noli_contact_set_init(&set);
-  ASSERT_OK(noli_contact_set_build(&set, context, scene->surface, mesh->x, &open, NULL, 0, NULL,
-                                   mesh->x, 0.3, 1));
+  ASSERT_OK(noli_contact_set_build(&set, context, &(NoliColliders){.surface = scene->surface},
+                                   mesh->x, &open, mesh->x, 0.3, 1));
   assert_true(set.contact.count > 0);
   for (int64_t i = 0; i < set.contact.count; i++) {
     bool of_sheet = false;

@@ -40,9 +40,10 @@ static Scene make_scene(NoliContext* context, NoliMesh* mesh[2], const double sh
 }
 
 static void start_search(Scene* scene, double radius, int32_t n_half_spaces) {
-  ASSERT_OK(noli_implicit_surface_search_create(scene->context, scene->surface, scene->x,
-                                                scene->still, NULL, &ground, n_half_spaces, NULL,
-                                                radius, DELTA, &scene->search));
+  const NoliColliders colliders = {
+      .surface = scene->surface, .half_spaces = &ground, .n_half_spaces = n_half_spaces};
+  ASSERT_OK(noli_implicit_surface_search_create(scene->context, &colliders, scene->x, scene->still,
+                                                NULL, radius, DELTA, &scene->search));
 }
 
 static void free_scene(Scene* scene) {
@@ -108,8 +109,8 @@ static void contacts_are_those_of_all_pairs(void** state) {
     NoliContext* context = test_context(k % 3 + 1);
     Scene scene = two_balls(context, -0.05 + 0.015 * k, false);
     start_search(&scene, k % 2 == 0 ? 0.0 : 0.3, 1);
-    ASSERT_OK(noli_implicit_surface_contacts_build(&scene.set, context, scene.search, scene.x,
-                                                   DELTA, true, k % 3 + 1));
+    ASSERT_OK(noli_implicit_surface_contacts_build(&scene.set, scene.search, scene.x, DELTA, true,
+                                                   k % 3 + 1));
 
     // compare with all vertices
     int64_t c = 0;
@@ -245,8 +246,8 @@ static void assembled_term_agrees_with_differences(void** state) {
     NoliContext* context = test_context(2);
     Scene scene = two_balls(context, -0.03, still == 1);
     start_search(&scene, 0.0, 1);
-    ASSERT_OK(noli_implicit_surface_contacts_build(&scene.set, context, scene.search, scene.x,
-                                                   DELTA, false, 2));
+    ASSERT_OK(
+        noli_implicit_surface_contacts_build(&scene.set, scene.search, scene.x, DELTA, false, 2));
     assert_true(scene.set.contact.count > 5);
     NoliImplicitSurfacePenalty penalty = {&scene.set, scene.search, DELTA, 7.0};
     NoliEnergyTerm term = noli_implicit_surface_penalty_term(&penalty);
@@ -289,8 +290,8 @@ static void thin_plates_have_two_sides(void** state) {
   Scene scene = make_scene(context, mesh, (double[]){0.03, -0.03, 0.01}, true);
   start_search(&scene, 0.25, 0);
   for (int side = 0; side < 2; side++) {
-    ASSERT_OK(noli_implicit_surface_contacts_build(&scene.set, context, scene.search, scene.x,
-                                                   DELTA, false, 1));
+    ASSERT_OK(
+        noli_implicit_surface_contacts_build(&scene.set, scene.search, scene.x, DELTA, false, 1));
     assert_int_equal(scene.set.contact.count, 4);
     for (int64_t c = 0; c < 4; c++) {
       // 0.005 from the surface at y = -0.015, and behind the one at y = -0.045
@@ -317,8 +318,8 @@ static void degenerate_surfaces_do_no_harm(void** state) {
   for (int32_t i = body_vertices; i < scene.n_vert; i++) {
     memcpy(scene.x + 3 * i, (double[]){0.0, 0.5, 0.0}, 3 * sizeof(double));
   }
-  ASSERT_OK(noli_implicit_surface_contacts_build(&scene.set, context, scene.search, scene.x, DELTA,
-                                                 true, 1));
+  ASSERT_OK(
+      noli_implicit_surface_contacts_build(&scene.set, scene.search, scene.x, DELTA, true, 1));
   for (int64_t c = 0; c < scene.set.contact.count; c++) {
     // points without a surface do not take part
     assert_int_equal(scene.set.contact.data[c].entity[1], 0);
@@ -326,8 +327,8 @@ static void degenerate_surfaces_do_no_harm(void** state) {
   }
   scene.x[0] = (double)NAN;
   scene.x[3 * body_vertices + 1] = (double)INFINITY;
-  ASSERT_OK(noli_implicit_surface_contacts_build(&scene.set, context, scene.search, scene.x, DELTA,
-                                                 true, 1));
+  ASSERT_OK(
+      noli_implicit_surface_contacts_build(&scene.set, scene.search, scene.x, DELTA, true, 1));
   free_scene(&scene);
   test_context_done(&context);
 }
@@ -339,8 +340,8 @@ static void stiffening_follows_the_deepest_vertex_that_can_move(void** state) {
   NoliContext* context = test_context(1);
   Scene scene = two_balls(context, -0.03, true);
   start_search(&scene, 0.0, 0);
-  ASSERT_OK(noli_implicit_surface_contacts_build(&scene.set, context, scene.search, scene.x, DELTA,
-                                                 false, 1));
+  ASSERT_OK(
+      noli_implicit_surface_contacts_build(&scene.set, scene.search, scene.x, DELTA, false, 1));
   int32_t* dof = malloc(sizeof *dof * (size_t)scene.n_vert);
   for (int32_t i = 0; i < scene.n_vert; i++) {
     dof[i] = 0;
@@ -363,8 +364,8 @@ static void nothing_is_allocated_after_warm_up(void** state) {
   start_search(&scene, 0.0, 1);
   int64_t before = 0;
   for (int round = 0; round < 6; round++) {
-    ASSERT_OK(noli_implicit_surface_contacts_build(&scene.set, context, scene.search, scene.x,
-                                                   DELTA, true, 2));
+    ASSERT_OK(
+        noli_implicit_surface_contacts_build(&scene.set, scene.search, scene.x, DELTA, true, 2));
     before = round == 0 ? context->n_allocations : before;
   }
   assert_int_equal(context->n_allocations, before);

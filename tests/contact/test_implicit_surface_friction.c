@@ -57,11 +57,12 @@ static void make_scene(Scene* scene, bool still, double wander) {
   }
 
   // contacts
-  ASSERT_OK(noli_implicit_surface_search_create(scene->context, scene->surface, scene->x,
-                                                scene->still, NULL, &ground, 1, NULL, 0.0, DELTA,
-                                                &scene->search));
-  ASSERT_OK(noli_implicit_surface_contacts_build(&scene->set, scene->context, scene->search,
-                                                 scene->x, DELTA, false, 1));
+  const NoliColliders colliders = {
+      .surface = scene->surface, .half_spaces = &ground, .n_half_spaces = 1};
+  ASSERT_OK(noli_implicit_surface_search_create(scene->context, &colliders, scene->x, scene->still,
+                                                NULL, 0.0, DELTA, &scene->search));
+  ASSERT_OK(
+      noli_implicit_surface_contacts_build(&scene->set, scene->search, scene->x, DELTA, false, 1));
   scene->pairs = (NoliContactPairs){.n_body = 2, .law = &scene->law};
   scene->penalty = (NoliImplicitSurfacePenalty){&scene->set, scene->search, DELTA, KAPPA};
   scene->friction = (NoliImplicitSurfaceFriction){.penalty = &scene->penalty,

@@ -26,8 +26,9 @@ static Bars bars_new(int32_t n_body, const int32_t* vert_first, const NoliSurfac
 
 static void bars_build(Bars* bars, const double* x, double reach) {
   ASSERT_OK(noli_broad_phase_find(bars->broad_phase, x, x, reach, NULL, &bars->candidates));
-  ASSERT_OK(noli_contact_set_build(&bars->set, bars->context, bars->surface, x, &bars->candidates,
-                                   NULL, 0, NULL, x, DHAT, 1));
+  ASSERT_OK(noli_contact_set_build(&bars->set, bars->context,
+                                   &(NoliColliders){.surface = bars->surface}, x, &bars->candidates,
+                                   x, DHAT, 1));
 }
 
 static void bars_done(Bars* bars) {

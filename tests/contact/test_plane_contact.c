@@ -81,8 +81,8 @@ static void energy_is_the_sum_over_vertices_and_edges(void** state) {
     NoliContactSet set;
     noli_contact_set_init(&set);
     ASSERT_OK(brute_force_find(context, surface, x, x, dhat, NULL, &candidates));
-    ASSERT_OK(
-        noli_contact_set_build(&set, context, surface, x, &candidates, NULL, 0, NULL, x, dhat, 2));
+    ASSERT_OK(noli_contact_set_build(&set, context, &(NoliColliders){.surface = surface}, x,
+                                     &candidates, x, dhat, 2));
 
     // compare with the sum over pairs
     int64_t n_pairs;

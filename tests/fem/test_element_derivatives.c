@@ -99,7 +99,7 @@ static void turn_gradient(NoliContext* context, const double* X, const double* x
                           double gradient[9]) {
   NoliTurns turns;
   make_turn(context, X, &turns);
-  NoliTurning turning = {&turns, 0.3};
+  NoliTurning turning = {.turns = &turns, .scale = 0.3};
   NoliLocal out = {.gradient = gradient};
   noli_turning_evaluate(&turning, x, 0, 1, NOLI_EVAL_GRADIENT, &out);
   noli_turns_destroy(context, &turns);
@@ -126,8 +126,8 @@ static void turns_follow_rest_shapes(void** state) {
     }
     NoliTurns turns;
     make_turn(context, X, &turns);
-    NoliTurning turning = {&turns, 0.3};
-    noli_turning_by_rest(&turning, 0, X, x, bending_of, slope);
+    NoliTurning turning = {.turns = &turns, .scale = 0.3, .bending = bending_of};
+    noli_turning_by_rest(&turning, 0, X, x, slope);
     for (int c = 0; c < 9; c++) {
       double side[2][9], moved[9];
       for (int s = 0; s < 2; s++) {

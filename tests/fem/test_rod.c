@@ -57,7 +57,7 @@ static void derivatives_of_turns(void** state) {
     }
     int32_t node[3] = {0, 1, 2};
     NoliTurns turns = {.n = 1, .node = node, .rest = &rest, .stiffness = &k};
-    NoliTurning turning = {&turns, 1.3};
+    NoliTurning turning = {.turns = &turns, .scale = 1.3};
     test_derivatives(turn_energy, &turning, 9, x, trial % 6 == 5 ? 5e-5 : 2e-3, 1e-6, 1e-4);
   }
 }
@@ -72,7 +72,7 @@ static void derivatives_of_short_segments(void** state) {
     double rest = trial % 2 == 0 || angle < 1e-3 ? 0.0 : 0.7, stiffness = 1.7;
     int32_t node[3] = {0, 1, 2};
     NoliTurns turns = {.n = 1, .node = node, .rest = &rest, .stiffness = &stiffness};
-    NoliTurning turning = {&turns, 1.3};
+    NoliTurning turning = {.turns = &turns, .scale = 1.3};
     Sliver sliver = {.f = turn_energy,
                      .user = &turning,
                      .n_node = 3,
@@ -124,7 +124,7 @@ static void projections_are_semi_definite(void** state) {
     }
     int32_t node[3] = {0, 1, 2};
     NoliTurns turns = {.n = 1, .node = node, .rest = &rest, .stiffness = &k};
-    NoliTurning turning = {&turns, 1.0};
+    NoliTurning turning = {.turns = &turns, .scale = 1.0};
     NoliSegments segments = {
         .n = 1, .node = node, .length = &length, .stiffness = &k, .scale = 1.0};
     for (int which = 0; which < 2; which++) {
@@ -174,7 +174,7 @@ static void arcs_have_the_energy_of_a_beam(void** state) {
   ASSERT_OK(noli_turns_add(context, 0, N, node, X, length, bending, &turns));
   ASSERT_OK(noli_turns_add(context, 0, N, node, x, length, bending, &own));
   assert_int_equal(turns.n, N - 1);
-  NoliTurning turning = {&turns, 1.0};
+  NoliTurning turning = {.turns = &turns, .scale = 1.0};
   noli_turning_evaluate(&turning, x, 0, turns.n, NOLI_EVAL_ENERGY, &(NoliLocal){.energy = energy});
   for (int i = 0; i < turns.n; i++) {
     sum += energy[i];

@@ -22,6 +22,14 @@ typedef struct Chain {
   NoliTwists twists;
 } Chain;
 
+static NoliRodSegments segments_of(const Chain* chain, int32_t n) {
+  return (NoliRodSegments){.n = n,
+                           .node = chain->node,
+                           .angle_node = chain->angle_node,
+                           .length = chain->length,
+                           .section = chain->section};
+}
+
 static void make_chain(NoliContext* context, int32_t n, const double* X, NoliRodSection section,
                        Chain* chain) {
   *chain = (Chain){.n = n};
@@ -43,8 +51,8 @@ static void make_chain(NoliContext* context, int32_t n, const double* X, NoliRod
   }
   ASSERT_OK(
       noli_turns_add(context, 0, n, chain->node, X, chain->length, chain->bending, &chain->turns));
-  ASSERT_OK(noli_twists_create(context, &chain->turns, n, chain->node, chain->angle_node,
-                               chain->length, chain->section, X, chain->frame, &chain->twists));
+  const NoliRodSegments segments = segments_of(chain, n);
+  ASSERT_OK(noli_twists_create(context, &chain->turns, &segments, X, chain->frame, &chain->twists));
 }
 
 static void free_chain(NoliContext* context, Chain* chain) {
@@ -471,8 +479,8 @@ static void energy_of_arcs(void** state) {
     noli_store3(chain.frame + 6 * s + 3, (NoliVec3){0.0, 0.0, 1.0});
   }
   noli_twists_destroy(context, &chain.twists);
-  ASSERT_OK(noli_twists_create(context, &chain.turns, N, chain.node, chain.angle_node, chain.length,
-                               chain.section, X, chain.frame, &chain.twists));
+  const NoliRodSegments segments = segments_of(&chain, N);
+  ASSERT_OK(noli_twists_create(context, &chain.turns, &segments, X, chain.frame, &chain.twists));
   double per_bending = 0.5 / (radius * radius) * (N - 1) * h;
   ASSERT_NEAR(energy_of(&chain, x), 3.0 * per_bending, 1e-3 * per_bending);
   for (int s = 0; s < N; s++) {

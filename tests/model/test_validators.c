@@ -324,7 +324,8 @@ static void surfaces_and_contacts(void** state) {
           noli_candidates_defect(&found, surface), "edges do not ascend");
 
   noli_contact_set_init(&set);
-  ASSERT_OK(noli_contact_set_build(&set, context, surface, x, &found, NULL, 0, NULL, x, 0.2, 1));
+  ASSERT_OK(noli_contact_set_build(&set, context, &(NoliColliders){.surface = surface}, x, &found,
+                                   x, 0.2, 1));
   assert_true(set.contact.count > 1);
   assert_null(noli_contact_set_defect(&set, 6));
   int64_t last = set.contact.count - 1;

@@ -28,7 +28,7 @@ struct NoliImplicitSurfaceSearch {
   const bool* still;
   const NoliHalfSpace* half_spaces;
   int32_t n_half_spaces;
-  const NoliContactPairs* pairs;
+  const NoliBodyPairs* pairs;
   double* radius;      // (n_body)
   double* normal;      // (n_vert x 3) sums of areas at the vertices of bodies that touch themselves
   double* rest_normal; // (n_vert x 3) these sums at rest
@@ -65,7 +65,7 @@ static NoliVec3 area_at(const NoliSurface* surface, const double* x, int32_t tri
 // Whether a vertex of one body may touch the surface of another, or of the same one.
 static bool may_touch(const NoliImplicitSurfaceSearch* search, int32_t body, int32_t other) {
   return !search->still[body] && search->radius[other] > 0.0 &&
-         noli_contact_pairs_touch(search->pairs, body, other);
+         noli_body_pairs_get(search->pairs, body, other);
 }
 
 // Sums of the vector areas around the vertices of bodies that touch themselves.
@@ -122,22 +122,21 @@ done:
 
 static void find_unclear(NoliImplicitSurfaceSearch* search, double delta);
 
-NoliStatus noli_implicit_surface_search_create(NoliContext* context, const NoliSurface* surface,
+NoliStatus noli_implicit_surface_search_create(NoliContext* context, const NoliColliders* colliders,
                                                const double* X, const bool* still,
-                                               const bool* sheet, const NoliHalfSpace* half_spaces,
-                                               int32_t n_half_spaces, const NoliContactPairs* pairs,
-                                               double radius, double delta,
+                                               const bool* sheet, double radius, double delta,
                                                NoliImplicitSurfaceSearch** out) {
   NoliStatus status = NOLI_OK;
+  const NoliSurface* surface = colliders->surface;
   NoliImplicitSurfaceSearch* search = NULL;
   NOLI_NEW_ZERO(context, search, 1);
   *search = (NoliImplicitSurfaceSearch){.context = context,
                                         .surface = surface,
                                         .X = X,
                                         .still = still,
-                                        .half_spaces = half_spaces,
-                                        .n_half_spaces = n_half_spaces,
-                                        .pairs = pairs};
+                                        .half_spaces = colliders->half_spaces,
+                                        .n_half_spaces = colliders->n_half_spaces,
+                                        .pairs = colliders->pairs};
   NOLI_NEW_ZERO(context, search->radius, surface->n_body);
   NOLI_NEW(context, search->box, surface->n_tri);
   NOLI_NEW(context, search->centroid, 3 * (int64_t)surface->n_tri);
@@ -438,7 +437,7 @@ static bool touches_plane(const BuildJob* job, int64_t i, int32_t body, int32_t 
   int32_t point = search->surface->point[i], entity = search->surface->n_body + k;
   *d = noli_half_space_distance(&search->half_spaces[k], &job->x[3 * (int64_t)point]);
   return (kept_contact(job, i, entity) != NULL || (job->others && *d < job->delta)) &&
-         noli_contact_pairs_touch(search->pairs, body, entity);
+         noli_body_pairs_get(search->pairs, body, entity);
 }
 
 // Counts the contacts of points begin..end and their triangles.
@@ -684,9 +683,10 @@ done:
   return status;
 }
 
-static NoliStatus build(BuildJob* job, NoliContext* context, NoliImplicitSurfaceSearch* search,
-                        bool whole, int32_t n_threads) {
+static NoliStatus build(BuildJob* job, NoliImplicitSurfaceSearch* search, bool whole,
+                        int32_t n_threads) {
   NoliStatus status = NOLI_OK;
+  NoliContext* context = search->context;
   NoliImplicitSurfaceContactSet* set = job->set;
   int64_t n_contact = 0, n_triangle = 0;
   set->contact.count = 0;
@@ -716,22 +716,20 @@ done:
 }
 
 NoliStatus noli_implicit_surface_contacts_build(NoliImplicitSurfaceContactSet* set,
-                                                NoliContext* context,
                                                 NoliImplicitSurfaceSearch* search, const double* x,
                                                 double delta, bool whole, int32_t n_threads) {
   BuildJob job = {.set = set, .search = search, .x = x, .delta = delta, .others = true};
-  return build(&job, context, search, whole, n_threads);
+  return build(&job, search, whole, n_threads);
 }
 
 NoliStatus noli_implicit_surface_contacts_keep(NoliImplicitSurfaceContactSet* set,
-                                               NoliContext* context,
                                                NoliImplicitSurfaceSearch* search, const double* x,
                                                double delta,
                                                const NoliImplicitSurfaceContactSet* kept,
                                                bool others, bool whole, int32_t n_threads) {
   BuildJob job = {
       .set = set, .search = search, .x = x, .delta = delta, .kept = kept, .others = others};
-  return build(&job, context, search, whole, n_threads);
+  return build(&job, search, whole, n_threads);
 }
 
 void noli_implicit_surface_contacts_free(NoliContext* context, NoliImplicitSurfaceContactSet* set) {

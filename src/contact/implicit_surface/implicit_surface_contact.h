@@ -29,12 +29,11 @@ typedef struct NoliImplicitSurfaceSearch NoliImplicitSurfaceSearch;
 // `still` (n_body): obstacles, whose vertices are not tested. `sheet` (n_body): open sheets, whose
 // surface is not; NULL: there are none. `radius` in m; 0: chosen for each
 // body, twice the mean edge, at least 1.5 times the largest distance of a vertex from the centroid
-// of its triangle, and at least twice delta. X (n_vert x 3) are the rest positions. All arguments
-// are borrowed and must outlive the search.
+// of its triangle, and at least twice delta. X (n_vert x 3) are the rest positions. What is passed
+// is borrowed, but for `colliders` itself, and must outlive the search.
 NOLI_WARN_UNUSED NoliStatus noli_implicit_surface_search_create(
-    NoliContext* context, const NoliSurface* surface, const double* X, const bool* still,
-    const bool* sheet, const NoliHalfSpace* half_spaces, int32_t n_half_spaces,
-    const NoliContactPairs* pairs, double radius, double delta, NoliImplicitSurfaceSearch** search);
+    NoliContext* context, const NoliColliders* colliders, const double* X, const bool* still,
+    const bool* sheet, double radius, double delta, NoliImplicitSurfaceSearch** search);
 void noli_implicit_surface_search_destroy(NoliImplicitSurfaceSearch** owner);
 
 // Radius of the surface of a body, m; 0 if nothing touches it.
@@ -80,7 +79,6 @@ void noli_implicit_surface_contacts_free(NoliContext* context, NoliImplicitSurfa
 // Replaces the set by all contacts at x (n_vert x 3) with d < delta. `whole`: the stencils of the
 // term include obstacles. Depends on x alone, not on the number of threads.
 NOLI_WARN_UNUSED NoliStatus noli_implicit_surface_contacts_build(NoliImplicitSurfaceContactSet* set,
-                                                                 NoliContext* context,
                                                                  NoliImplicitSurfaceSearch* search,
                                                                  const double* x, double delta,
                                                                  bool whole, int32_t n_threads);
@@ -90,9 +88,9 @@ NOLI_WARN_UNUSED NoliStatus noli_implicit_surface_contacts_build(NoliImplicitSur
 // of its triangles is in range. `others`: adds contacts of other vertices, or of the same ones with
 // other surfaces, if d < delta.
 NOLI_WARN_UNUSED NoliStatus noli_implicit_surface_contacts_keep(
-    NoliImplicitSurfaceContactSet* set, NoliContext* context, NoliImplicitSurfaceSearch* search,
-    const double* x, double delta, const NoliImplicitSurfaceContactSet* kept, bool others,
-    bool whole, int32_t n_threads);
+    NoliImplicitSurfaceContactSet* set, NoliImplicitSurfaceSearch* search, const double* x,
+    double delta, const NoliImplicitSurfaceContactSet* kept, bool others, bool whole,
+    int32_t n_threads);
 
 // The patch of contact c at x.
 NoliPatch noli_implicit_surface_contact_patch(const NoliImplicitSurfaceContactSet* set,

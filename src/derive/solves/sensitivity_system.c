@@ -120,21 +120,26 @@ static void add_block(const double* value, double factor, double mirrored, int32
   }
 }
 
-// Adds the product of stencil s with the part of its Jacobian that `what` says, as add_block;
-// `blocks` has room for its blocks.
-static void add_stencil(const NoliEnergyTerm* term, int64_t s, unsigned what, double factor,
-                        double mirrored, const double* x, const double* w, double* blocks,
-                        double* y) {
+// The product of a Jacobian at x with w, added to y; `blocks` has room for those of a stencil.
+typedef struct Product {
+  const double *x, *w;
+  double *blocks, *y;
+} Product;
+
+// Adds the product of stencil s with the part of its Jacobian that `what` says, as add_block.
+static void add_stencil(const Product* product, const NoliEnergyTerm* term, int64_t s,
+                        unsigned what, double factor, double mirrored) {
   int32_t size = noli_term_size(term, s);
   const int32_t* node = term->node + noli_term_first(term, s);
+  double* blocks = product->blocks;
   memset(blocks, 0, 9 * sizeof *blocks * (size_t)noli_stencil_blocks(size));
   NoliLocal out = {.hessian = noli_local_from(blocks, 9 * noli_term_first_block(term, s))};
-  term->evaluate(term->data, x, s, s + 1, what, &out);
+  term->evaluate(term->data, product->x, s, s + 1, what, &out);
   for (int32_t a = 0; a < size; a++) {
     for (int32_t b = a; b < size; b++) {
       if (node[a] != NOLI_NULL_INDEX && node[b] != NOLI_NULL_INDEX) {
         add_block(blocks + 9 * noli_stencil_block(size, a, b), factor, mirrored, node[a], node[b],
-                  w, y);
+                  product->w, product->y);
       }
     }
   }
@@ -180,10 +185,11 @@ NoliStatus noli_sensitivity_multiply(NoliSensitivity* self, bool transposed, uns
     NOLI_NEW(self->context, blocks, 9 * (int64_t)noli_stencil_blocks(noli_term_largest(term)));
     noli_term_prepare(term, x, stage->n_threads);
     NOLI_TRY(multiply_rank_one(self, &stage->terms.term[t], w, y));
+    const Product product = {.x = x, .w = w, .blocks = blocks, .y = y};
     for (int64_t s = 0; s < term->n_stencil; s++) {
-      add_stencil(term, s, NOLI_EVAL_HESSIAN, 1.0, 1.0, x, w, blocks, y);
+      add_stencil(&product, term, s, NOLI_EVAL_HESSIAN, 1.0, 1.0);
       if (term->skew) {
-        add_stencil(term, s, NOLI_EVAL_SKEW, sign, -sign, x, w, blocks, y);
+        add_stencil(&product, term, s, NOLI_EVAL_SKEW, sign, -sign);
       }
     }
   }

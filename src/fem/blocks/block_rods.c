@@ -150,8 +150,13 @@ static NoliStatus set_twisted_rest(NoliBlock* block, int32_t begin, int32_t end,
   block->n_history = noli_frame_size(block->n_element, self->turns.n);
   NOLI_NEW(context, self->rest_frame, block->n_history);
   NOLI_TRY(set_directors(block, X));
-  NOLI_TRY(noli_twists_create(context, &self->turns, block->n_element, block->node, angle,
-                              self->length, section, X, self->rest_frame, &self->twists));
+  const NoliRodSegments segments = {.n = block->n_element,
+                                    .node = block->node,
+                                    .angle_node = angle,
+                                    .length = self->length,
+                                    .section = section};
+  NOLI_TRY(
+      noli_twists_create(context, &self->turns, &segments, X, self->rest_frame, &self->twists));
   block->history = self->rest_frame;
 done:
   noli_free(context, section);

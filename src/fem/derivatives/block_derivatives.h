@@ -39,6 +39,14 @@ typedef struct NoliEnergyDerivatives {
   double by_frame[12]; // of bending, where the type has any
 } NoliEnergyDerivatives;
 
+// Derivatives of a gradient by Lame's parameters of up to two elements: (3 size x 2) each, zero
+// before.
+typedef struct NoliModuliDerivatives {
+  int32_t element[2]; // NOLI_NULL_INDEX: there is none
+  double* by_mu;
+  double* by_lambda;
+} NoliModuliDerivatives;
+
 struct NoliBlockDerivatives {
   // ---- shapes
 
@@ -79,11 +87,9 @@ struct NoliBlockDerivatives {
 
   // ---- elastic energies of thin elements; NULL: nothing resists, or the body is solid
 
-  // How the gradient of a stencil of a part, times `scale`, changes with Lame's parameters of up to
-  // two elements, which it names: (3 size x 2) each, zero before.
+  // How the gradient of a stencil of a part, times `scale`, changes with Lame's parameters.
   void (*by_moduli)(const NoliBlock* block, NoliBlockPart part, int64_t stencil, const double* X,
-                    const double* x, double scale, int32_t element[2], double* by_mu,
-                    double* by_lambda);
+                    const double* x, double scale, NoliModuliDerivatives* to);
   // Adds derivatives of the energy of a stencil of a part to those that are set: the energy, by x
   // and, of elements, by their rest shape without the turn of directions in it.
   void (*energy)(const NoliBlock* block, NoliBlockPart part, int64_t stencil, const double* X,

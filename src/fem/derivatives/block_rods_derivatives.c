@@ -10,8 +10,8 @@
 static void bending_by_rest(const NoliBlock* block, int64_t stencil, const double* X,
                             const double* x, double scale, double* slope) {
   const NoliRods* self = noli_rods_of(block);
-  NoliTurning scaled = {.turns = &self->turns, .scale = scale};
-  noli_turning_by_rest(&scaled, stencil, X, x, self->bending, slope);
+  NoliTurning scaled = {.turns = &self->turns, .bending = self->bending, .scale = scale};
+  noli_turning_by_rest(&scaled, stencil, X, x, slope);
 }
 
 static void frame_tangent(const NoliBlock* block, const double* before, const double* x,
@@ -141,27 +141,26 @@ static TurnModuli turn_moduli(const NoliBlock* block, int64_t turn, int e) {
 }
 
 static void stretching_by_moduli(const NoliBlock* block, int64_t s, const double* x, double scale,
-                                 double* by_mu, double* by_lambda) {
+                                 NoliModuliDerivatives* to) {
   const NoliBlockEnergy energy = {.block = block, .part = NOLI_PART_ELEMENTS, .scale = scale};
   double gradient[6], mu, lambda;
   const NoliLocal out = {.gradient = noli_local_from(gradient, 6 * s)};
   block->type->elasticity(&energy, x, s, s + 1, NOLI_EVAL_GRADIENT, &out);
   young_slopes(block, (int32_t)s, &mu, &lambda);
   for (int i = 0; i < 6; i++) {
-    by_mu[2 * i] = mu * gradient[i];
-    by_lambda[2 * i] = lambda * gradient[i];
+    to->by_mu[2 * i] = mu * gradient[i];
+    to->by_lambda[2 * i] = lambda * gradient[i];
   }
 }
 
 static void by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stencil, const double* X,
-                      const double* x, double scale, int32_t element[2], double* by_mu,
-                      double* by_lambda) {
+                      const double* x, double scale, NoliModuliDerivatives* to) {
   const NoliBlockEnergy energy = {.block = block, .part = part, .scale = scale};
   double gradient[9];
   (void)X;
-  element[0] = (int32_t)stencil;
+  to->element[0] = (int32_t)stencil;
   if (part == NOLI_PART_ELEMENTS) {
-    stretching_by_moduli(block, stencil, x, scale, by_mu, by_lambda);
+    stretching_by_moduli(block, stencil, x, scale, to);
     return;
   }
   const NoliLocal out = {.gradient = noli_local_from(gradient, 9 * stencil)};
@@ -169,10 +168,10 @@ static void by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stenci
   turns.evaluate(&energy, x, stencil, stencil + 1, NOLI_EVAL_GRADIENT, &out);
   for (int e = 0; e < 2; e++) {
     TurnModuli moduli = turn_moduli(block, stencil, e);
-    element[e] = moduli.segment;
+    to->element[e] = moduli.segment;
     for (int i = 0; i < 9; i++) {
-      by_mu[2 * i + e] = moduli.bending_by_mu * gradient[i];
-      by_lambda[2 * i + e] = moduli.bending_by_lambda * gradient[i];
+      to->by_mu[2 * i + e] = moduli.bending_by_mu * gradient[i];
+      to->by_lambda[2 * i + e] = moduli.bending_by_lambda * gradient[i];
     }
   }
 }
@@ -212,9 +211,8 @@ static void tangent_product(const NoliBlock* block, int32_t element, const NoliV
 static void turn_damping(const NoliBlock* block, int64_t stencil, const double* X, const double* y,
                          const double* w, NoliBendingDamping* damping) {
   const NoliRods* self = noli_rods_of(block);
-  const NoliTurning turning = {.turns = &self->turns, .scale = 1.0};
-  noli_turning_damping(&turning, stencil, X, y, self->bending, w, damping->force, damping->by_y,
-                       damping->by_rest);
+  const NoliTurning turning = {.turns = &self->turns, .bending = self->bending, .scale = 1.0};
+  noli_turning_damping(&turning, stencil, X, y, w, damping->force, damping->by_y, damping->by_rest);
   for (int e = 0; e < 2; e++) {
     TurnModuli moduli = turn_moduli(block, stencil, e);
     damping->element[e] = moduli.segment;
@@ -228,11 +226,11 @@ static void turn_damping(const NoliBlock* block, int64_t stencil, const double* 
 // ---- by moduli, with twist ----------------------------------------------------------------------
 
 static void twisted_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
-                              const double* X, const double* x, double scale, int32_t element[2],
-                              double* by_mu, double* by_lambda) {
+                              const double* X, const double* x, double scale,
+                              NoliModuliDerivatives* to) {
   const NoliRods* self = noli_rods_of(block);
   if (part == NOLI_PART_ELEMENTS) {
-    by_moduli(block, part, stencil, X, x, scale, element, by_mu, by_lambda);
+    by_moduli(block, part, stencil, X, x, scale, to);
     return;
   }
   const NoliTwisting scaled = {.twists = &self->twists, .frame = block->history, .scale = scale};
@@ -241,15 +239,15 @@ static void twisted_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_
   noli_twisting_by_stiffness(&scaled, stencil, x, slope);
   for (int e = 0; e < 2; e++) {
     TurnModuli moduli = turn_moduli(block, stencil, e);
-    element[e] = moduli.segment;
+    to->element[e] = moduli.segment;
     for (int i = 0; i < 15; i++) {
       double bending = 0.0;
       for (int q = 0; q < 4; q++) {
         bending += k[q] * slope[5 * i + q];
       }
-      by_mu[2 * i + e] =
+      to->by_mu[2 * i + e] =
           moduli.bending_by_mu * bending + moduli.twist_by_mu * k[4] * slope[5 * i + 4];
-      by_lambda[2 * i + e] = moduli.bending_by_lambda * bending;
+      to->by_lambda[2 * i + e] = moduli.bending_by_lambda * bending;
     }
   }
 }
@@ -305,7 +303,7 @@ static void twist_damping(const NoliBlock* block, int64_t stencil, const double*
 static void rods_energy(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
                         const double* X, const double* x, NoliEnergyDerivatives* to) {
   const NoliRods* self = noli_rods_of(block);
-  const NoliTurning turning = {.turns = &self->turns, .scale = 1.0};
+  const NoliTurning turning = {.turns = &self->turns, .bending = self->bending, .scale = 1.0};
   if (part == NOLI_PART_ELEMENTS) {
     double mu, lambda;
     young_slopes(block, (int32_t)stencil, &mu, &lambda);
@@ -313,7 +311,7 @@ static void rods_energy(const NoliBlock* block, NoliBlockPart part, int64_t sten
     to->by_lambda[0] += lambda * to->value;
     return;
   }
-  noli_turning_energy_by_rest(&turning, stencil, X, x, self->bending, to->by_rest);
+  noli_turning_energy_by_rest(&turning, stencil, X, x, to->by_rest);
   for (int e = 0; e < 2; e++) {
     TurnModuli moduli = turn_moduli(block, stencil, e);
     to->by_mu[e] += moduli.bending_by_mu * to->value;

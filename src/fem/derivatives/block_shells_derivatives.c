@@ -382,17 +382,16 @@ static void fold_by_moduli(const NoliBlock* block, int64_t f, const double* X,
 }
 
 static void by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stencil, const double* X,
-                      const double* x, double scale, int32_t element[2], double* by_mu,
-                      double* by_lambda) {
+                      const double* x, double scale, NoliModuliDerivatives* to) {
   if (part == NOLI_PART_ELEMENTS) {
-    element[0] = (int32_t)stencil;
-    membrane_by_moduli(block, stencil, x, scale, by_mu, by_lambda);
+    to->element[0] = (int32_t)stencil;
+    membrane_by_moduli(block, stencil, x, scale, to->by_mu, to->by_lambda);
     return;
   }
   if (is_fold(block, stencil)) {
     FoldForce force = bent_fold(block, stencil, x);
-    element[0] = noli_shells_of(block)->folds.tri[2 * stencil];
-    fold_by_moduli(block, stencil, X, &force, scale, by_mu, by_lambda);
+    to->element[0] = noli_shells_of(block)->folds.tri[2 * stencil];
+    fold_by_moduli(block, stencil, X, &force, scale, to->by_mu, to->by_lambda);
     return;
   }
   double stiffness, gradient[12];
@@ -400,8 +399,8 @@ static void by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stenci
   NoliBending bending = {.hinges = &hinge, .scale = scale};
   const NoliLocal out = {.gradient = gradient};
   noli_bending_evaluate(&bending, x, 0, 1, NOLI_EVAL_GRADIENT, &out);
-  memcpy(element, hinge.tri, 2 * sizeof *element);
-  hinge_by_moduli(block, &hinge, X, 12, gradient, by_mu, by_lambda);
+  memcpy(to->element, hinge.tri, sizeof to->element);
+  hinge_by_moduli(block, &hinge, X, 12, gradient, to->by_mu, to->by_lambda);
 }
 
 // ---- damping ------------------------------------------------------------------------------------

@@ -244,12 +244,12 @@ NoliStatus noli_element_slopes_by_thin_moduli(NoliMixedList* list, const NoliBlo
   memcpy(by_mu->node, stencils.node, sizeof *by_mu->node * (size_t)size * (size_t)stencils.n);
   memcpy(by_lambda->node, stencils.node, sizeof *by_mu->node * (size_t)size * (size_t)stencils.n);
   for (int64_t s = 0; s < stencils.n; s++) {
-    int32_t element[2] = {NOLI_NULL_INDEX, NOLI_NULL_INDEX};
-    noli_derivatives_of(block)->by_moduli(block, energy->part, s, X, x, energy->scale, element,
-                                          noli_mixed_block(by_mu, s),
-                                          noli_mixed_block(by_lambda, s));
-    for (int e = 0; e < 2 && element[e] != NOLI_NULL_INDEX; e++) {
-      by_mu->input[2 * s + e] = by_lambda->input[2 * s + e] = first_element + element[e];
+    NoliModuliDerivatives to = {.element = {NOLI_NULL_INDEX, NOLI_NULL_INDEX},
+                                .by_mu = noli_mixed_block(by_mu, s),
+                                .by_lambda = noli_mixed_block(by_lambda, s)};
+    noli_derivatives_of(block)->by_moduli(block, energy->part, s, X, x, energy->scale, &to);
+    for (int e = 0; e < 2 && to.element[e] != NOLI_NULL_INDEX; e++) {
+      by_mu->input[2 * s + e] = by_lambda->input[2 * s + e] = first_element + to.element[e];
     }
   }
 done:
@@ -517,32 +517,42 @@ static int32_t number_count(int which) {
   return elastic ? noli_number_inputs[which].n : 0;
 }
 
-// Adds blocks of n stencils of `size` nodes, with `n_rest` components of rest positions and
-// the numbers of `n_owner` elements.
-static NoliStatus add_damping_blocks(NoliMixedList* list, unsigned wanted, int64_t n, int32_t size,
-                                     int32_t n_rest, int32_t n_owner, bool thin, bool framed,
-                                     DampingBlocks* to) {
+// Stencils that are damped.
+typedef struct DampedStencils {
+  int64_t n;
+  int32_t size;    // nodes
+  int32_t n_rest;  // components of rest positions that it depends on
+  int32_t n_owner; // elements whose numbers it depends on
+  bool thin;       // depends on the moduli of these and the number of the part, or else on all
+  bool framed;     // depends on frames
+} DampedStencils;
+
+// Adds the blocks that are wanted of damped stencils.
+static NoliStatus add_damping_blocks(NoliMixedList* list, unsigned wanted,
+                                     const DampedStencils* stencils, DampingBlocks* to) {
   NoliStatus status = NOLI_OK;
+  int64_t n = stencils->n;
+  int32_t size = stencils->size;
   *to = (DampingBlocks){0};
   // all of them, so that none moves
   NOLI_TRY(noli_array_reserve(list->context, &list->blocks,
                               list->blocks.count + 4 + NOLI_NUMBER_INPUTS));
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_DAMPED, n, size, 3 * size, &to->lagged));
   if ((wanted >> NOLI_INPUT_REST & 1u) != 0) {
-    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, n, size, n_rest, &to->rest));
+    NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, n, size, stencils->n_rest, &to->rest));
   }
   for (int i = 0; i < NOLI_NUMBER_INPUTS; i++) {
     NoliInput input = noli_number_inputs[i].input;
-    int32_t count = n_owner * number_count(i);
+    int32_t count = stencils->n_owner * number_count(i);
     bool moduli = input == NOLI_INPUT_MU || input == NOLI_INPUT_LAMBDA;
-    if ((wanted >> input & 1u) != 0 && count > 0 && (moduli || !thin)) {
+    if ((wanted >> input & 1u) != 0 && count > 0 && (moduli || !stencils->thin)) {
       NOLI_TRY(noli_mixed_list_add(list, input, n, size, count, &to->number[i]));
     }
   }
-  if (thin && (wanted >> NOLI_INPUT_PART & 1u) != 0) {
+  if (stencils->thin && (wanted >> NOLI_INPUT_PART & 1u) != 0) {
     NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_PART, n, size, 1, &to->part));
   }
-  if (framed) {
+  if (stencils->framed) {
     NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_HISTORY, n, size, 12, &to->frame));
   }
 done:
@@ -687,13 +697,17 @@ static NoliStatus slopes_of_bending_damping(NoliMixedList* list, const NoliBlock
                                             unsigned wanted, const NoliDampingSlopes* at) {
   NoliStatus status = NOLI_OK;
   NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_BENDING);
-  int32_t n_rest = 3 * (stencils.size - stencils.n_angle);
+  const DampedStencils damped = {.n = stencils.n,
+                                 .size = stencils.size,
+                                 .n_rest = 3 * (stencils.size - stencils.n_angle),
+                                 .n_owner = 2,
+                                 .thin = true,
+                                 .framed = noli_block_has_frames(block)};
   DampingBlocks to;
   if (stencils.n == 0) {
     return NOLI_OK;
   }
-  NOLI_TRY(add_damping_blocks(list, wanted, stencils.n, stencils.size, n_rest, 2, true,
-                              noli_block_has_frames(block), &to));
+  NOLI_TRY(add_damping_blocks(list, wanted, &damped, &to));
   for (int64_t s = 0; s < stencils.n; s++) {
     if (stencils.damping_time[s] > 0.0) {
       set_bending_damping(block, &stencils, s, at, &to);
@@ -707,9 +721,13 @@ NoliStatus noli_element_slopes_of_damping(NoliMixedList* list, const NoliBlock* 
                                           unsigned wanted, const NoliDampingSlopes* at) {
   NoliStatus status = NOLI_OK;
   NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_ELEMENTS);
+  const DampedStencils damped = {.n = block->n_element,
+                                 .size = block->n_local,
+                                 .n_rest = 12,
+                                 .n_owner = 1,
+                                 .thin = !block->type->solid};
   DampingBlocks to;
-  NOLI_TRY(add_damping_blocks(list, wanted, block->n_element, block->n_local, 12, 1,
-                              !block->type->solid, false, &to));
+  NOLI_TRY(add_damping_blocks(list, wanted, &damped, &to));
   for (int32_t e = 0; e < block->n_element; e++) {
     if (!is_damped(block, e)) {
       continue;

@@ -292,7 +292,7 @@ static void stiffness_gradient(const Turn* rest, double k, const double* bending
 }
 
 void noli_turning_by_rest(const NoliTurning* turning, int64_t i, const double* X, const double* x,
-                          const double* bending, double slope[81]) {
+                          double slope[81]) {
   const NoliTurns* turns = turning->turns;
   const int32_t *node = turns->node + 3 * i, *segment = turns->segment + 2 * i;
   Turn now = turn_at(x, node), rest = turn_at(X, node);
@@ -300,7 +300,7 @@ void noli_turning_by_rest(const NoliTurning* turning, int64_t i, const double* X
   cosine_gradient(&now, by_now);
   cosine_gradient(&rest, by_rest);
   derivatives_by_cosine(&now, turns->rest[i], &first, &second);
-  stiffness_gradient(&rest, k, bending, segment, by_stiffness);
+  stiffness_gradient(&rest, k, turning->bending, segment, by_stiffness);
   double turned = kappa_by_cosine(&now) * kappa_by_cosine(&rest);
   for (int j = 0; j < 81; j++) {
     slope[j] = k > 0.0 ? turning->scale * k * by_now[j / 9] *
@@ -310,14 +310,14 @@ void noli_turning_by_rest(const NoliTurning* turning, int64_t i, const double* X
 }
 
 void noli_turning_energy_by_rest(const NoliTurning* turning, int64_t i, const double* X,
-                                 const double* x, const double* bending, double slope[9]) {
+                                 const double* x, double slope[9]) {
   const NoliTurns* turns = turning->turns;
   const int32_t *node = turns->node + 3 * i, *segment = turns->segment + 2 * i;
   Turn now = turn_at(x, node), rest = turn_at(X, node);
   double by_rest[9], by_stiffness[9], k = turns->stiffness[i];
   double excess = kappa_of(&now) - turns->rest[i], turned = kappa_by_cosine(&rest);
   cosine_gradient(&rest, by_rest);
-  stiffness_gradient(&rest, k, bending, segment, by_stiffness);
+  stiffness_gradient(&rest, k, turning->bending, segment, by_stiffness);
   for (int j = 0; j < 9; j++) {
     slope[j] = k > 0.0 ? turning->scale * k * excess *
                              (0.5 * excess * by_stiffness[j] - turned * by_rest[j])
@@ -411,8 +411,7 @@ static void product_by_rest_turn(const Turn* now, double k, const double value[6
 }
 
 void noli_turning_damping(const NoliTurning* turning, int64_t i, const double* X, const double* x,
-                          const double* bending, const double w[9], double force[9],
-                          double by_x[81], double by_rest[81]) {
+                          const double w[9], double force[9], double by_x[81], double by_rest[81]) {
   const NoliTurns* turns = turning->turns;
   const int32_t *node = turns->node + 3 * i, *segment = turns->segment + 2 * i;
   Turn now = turn_at(x, node), rest = turn_at(X, node);
@@ -443,7 +442,7 @@ void noli_turning_damping(const NoliTurning* turning, int64_t i, const double* X
     rod_multiply(H, edge, by_edge[column]);
   }
   product_by_rest_turn(&now, k, value, vector, edge, by_turn);
-  stiffness_gradient(&rest, turns->stiffness[i], bending, segment, by_stiffness);
+  stiffness_gradient(&rest, turns->stiffness[i], turning->bending, segment, by_stiffness);
   cosine_gradient(&rest, turned);
   double by_cosine = kappa_by_cosine(&now) != 0.0 ? kappa_by_cosine(&rest) : 0.0;
   for (int r = 0; r < 9; r++) {

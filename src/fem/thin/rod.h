@@ -51,7 +51,8 @@ void noli_turns_destroy(NoliContext* context, NoliTurns* turns);
 
 typedef struct NoliTurning {
   const NoliTurns* turns;
-  double scale; // h_e^2
+  double scale;          // h_e^2
+  const double* bending; // (n_segment) E I, for derivatives by rest positions
 } NoliTurning;
 
 // The NoliTermFn: `data` is a NoliTurning. The projected Hessian has the negative eigenvalues of
@@ -60,18 +61,17 @@ void noli_turning_evaluate(const void* data, const double* x, int64_t begin, int
                            unsigned what, const NoliLocal* out);
 
 // How the gradient of turn i changes with rest positions of its nodes, (9 x 9): by the rest turn
-// and the lengths in the stiffness, where `bending` (n_segment) is E I. A straight rest shape has a
-// turn with a kink there; the derivative by it is 0, the mean of all sides.
+// and the lengths in the stiffness. A straight rest shape has a turn with a kink there; the
+// derivative by it is 0, the mean of all sides.
 void noli_turning_by_rest(const NoliTurning* turning, int64_t i, const double* X, const double* x,
-                          const double* bending, double slope[81]);
+                          double slope[81]);
 
 // How the energy of turn i changes with rest positions of its nodes, (9), by the rest turn and the
 // lengths in the stiffness.
 void noli_turning_energy_by_rest(const NoliTurning* turning, int64_t i, const double* X,
-                                 const double* x, const double* bending, double slope[9]);
+                                 const double* x, double slope[9]);
 
 // The product of the projected Hessian of turn i at x with w (9), and how it changes with x and
 // with rest positions X, (9 x 9) each; as above by a straight rest shape.
 void noli_turning_damping(const NoliTurning* turning, int64_t i, const double* X, const double* x,
-                          const double* bending, const double w[9], double force[9],
-                          double by_x[81], double by_rest[81]);
+                          const double w[9], double force[9], double by_x[81], double by_rest[81]);

@@ -377,32 +377,31 @@ static double in_series(double l0, double b0, double l1, double b1) {
   return b0 > 0.0 && b1 > 0.0 ? 2.0 / (l0 / b0 + l1 / b1) : 0.0;
 }
 
-static void set_turn(const NoliTurns* turns, int64_t i, const int32_t* segment_node,
-                     const int32_t* angle_node, const double* length, const NoliRodSection* section,
+static void set_turn(const NoliTurns* turns, int64_t i, const NoliRodSegments* segments,
                      NoliTwists* twists) {
   const int32_t *node = turns->node + 3 * i, *segment = turns->segment + 2 * i;
   memcpy(twists->node + NODES * i, node, 3 * sizeof *node);
   for (int e = 0; e < 2; e++) {
-    twists->node[NODES * i + 3 + e] = angle_node[segment[e]];
-    bool along = segment_node[2 * (int64_t)segment[e]] == node[e];
+    twists->node[NODES * i + 3 + e] = segments->angle_node[segment[e]];
+    bool along = segments->node[2 * (int64_t)segment[e]] == node[e];
     twists->sign[2 * i + e] = along ? 1.0 : -1.0;
-    twists->radius[2 * i + e] = section[segment[e]].radius;
+    twists->radius[2 * i + e] = segments->section[segment[e]].radius;
   }
-  const NoliRodSection *one = &section[segment[0]], *two = &section[segment[1]];
-  double l0 = length[segment[0]], l1 = length[segment[1]], *k = twists->stiffness + TERMS * i;
+  const NoliRodSection *one = &segments->section[segment[0]], *two = &segments->section[segment[1]];
+  double l0 = segments->length[segment[0]], l1 = segments->length[segment[1]],
+         *k = twists->stiffness + TERMS * i;
   for (int a = 0; a < 2; a++) {
     k[a] = k[2 + a] = 0.5 * in_series(l0, one->bending[a], l1, two->bending[a]);
   }
   k[4] = in_series(l0, one->twisting, l1, two->twisting);
 }
 
-NoliStatus noli_twists_create(NoliContext* context, const NoliTurns* turns, int32_t n_segment,
-                              const int32_t* segment_node, const int32_t* angle_node,
-                              const double* length, const NoliRodSection* section, const double* X,
-                              double* frame, NoliTwists* twists) {
+NoliStatus noli_twists_create(NoliContext* context, const NoliTurns* turns,
+                              const NoliRodSegments* segments, const double* X, double* frame,
+                              NoliTwists* twists) {
   NoliStatus status = NOLI_OK;
-  int64_t n = turns->n;
-  *twists = (NoliTwists){.turns = turns, .n_segment = n_segment};
+  int64_t n = turns->n, twist = FRAME * (int64_t)segments->n; // of the first turn in the frame
+  *twists = (NoliTwists){.turns = turns, .n_segment = segments->n};
   NOLI_NEW(context, twists->node, NODES * n);
   NOLI_NEW(context, twists->sign, 2 * n);
   NOLI_NEW_ZERO(context, twists->rest, TERMS * n);
@@ -411,10 +410,10 @@ NoliStatus noli_twists_create(NoliContext* context, const NoliTurns* turns, int3
   for (int64_t i = 0; i < n; i++) {
     const double none[2] = {0.0, 0.0};
     Turn turn;
-    set_turn(turns, i, segment_node, angle_node, length, section, twists);
-    frame[FRAME * (int64_t)n_segment + i] = 0.0;
+    set_turn(turns, i, segments, twists);
+    frame[twist + i] = 0.0;
     turn_at(twists, frame, X, i, 0, &turn);
-    frame[FRAME * (int64_t)n_segment + i] = turn.twist;
+    frame[twist + i] = turn.twist;
     values_of(&turn, none, twists->rest + TERMS * i);
   }
 done:

@@ -44,14 +44,20 @@ static inline int64_t noli_frame_size(int64_t n_segment, int64_t n_turn) {
   return 6 * n_segment + n_turn;
 }
 
-// For all `turns` of n_segment segments: `segment_node` (n_segment x 2), `angle_node`, `length` and
-// `section` (n_segment). At rest the nodes are at X and angles are 0; `frame` has tangents and
-// directors of the rest shape, and gets its reference twists. Fails with NOLI_ERROR_MEMORY; destroy
-// afterwards in any case.
+// Segments of rods with frames, as they are at rest.
+typedef struct NoliRodSegments {
+  int32_t n;
+  const int32_t* node;           // (n x 2)
+  const int32_t* angle_node;     // (n)
+  const double* length;          // (n) m
+  const NoliRodSection* section; // (n)
+} NoliRodSegments;
+
+// For all `turns` of segments. At rest the nodes are at X and angles are 0; `frame` has tangents
+// and directors of the rest shape, and gets its reference twists. Fails with NOLI_ERROR_MEMORY;
+// destroy afterwards in any case.
 NOLI_WARN_UNUSED NoliStatus noli_twists_create(NoliContext* context, const NoliTurns* turns,
-                                               int32_t n_segment, const int32_t* segment_node,
-                                               const int32_t* angle_node, const double* length,
-                                               const NoliRodSection* section, const double* X,
+                                               const NoliRodSegments* segments, const double* X,
                                                double* frame, NoliTwists* twists);
 void noli_twists_destroy(NoliContext* context, NoliTwists* twists);
 

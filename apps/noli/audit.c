@@ -106,6 +106,7 @@ static int audit(const Arguments* arguments) {
     }
     noli_run_audit_free(context, &found);
   }
+
   noli_context_destroy(&context);
   return exit_status;
 }

@@ -60,6 +60,7 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
   print("scene \"%s\": %" PRId64 " steps, %g s\n", noli_scene_name(scene),
         noli_scene_step_count(scene), noli_scene_duration(scene));
   describe_definition(def);
+
   // keeps lines of both streams in order
   fflush(stdout);
   describe_doubts(console, def);
@@ -72,6 +73,7 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
           n > LISTED && !all ? ", of which the first 20 are listed (--all lists all)" : "", shown);
     return EXIT_BAD_INPUT;
   }
+
   status = noli_sim_check_conditions(context, def, noli_scene_step_count(scene));
   if (status != NOLI_OK) {
     return console_fail(console, context, status);
@@ -172,6 +174,7 @@ static int repair_scene(Console* console, NoliContext* context, const NoliScene*
   } else {
     exit_status = console_fail(console, context, status);
   }
+
   noli_repair_free(context, &repair);
   return exit_status;
 }

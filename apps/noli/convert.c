@@ -101,11 +101,13 @@ static int convert_file(Console* console, const Request* request) {
                 is_result ? "result" : "mesh");
     return EXIT_USAGE;
   }
+
   if ((is_result || is_scene) && request->merges) {
     console_say(console, NOLI_LOG_ERROR, "--merge mends meshes; %s is a %s", in,
                 is_result ? "result" : "scene, whose bodies and obstacles have the key \"merge\"");
     return EXIT_USAGE;
   }
+
   NoliContext* context = console_context(console, 0);
   if (context == NULL) {
     return EXIT_SYSTEM;

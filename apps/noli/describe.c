@@ -390,6 +390,7 @@ static void describe_tags(const char* cells, const int32_t* tag, int32_t n_cells
       others++;
     }
   }
+
   print("tags of %s:", cells);
   for (int32_t k = 0; k < n; k++) {
     print(" %d (%d)", (int)value[k], (int)count[k]);
@@ -572,12 +573,14 @@ static void say_counts(Console* console, const NoliSimDef* def, const NoliDefect
       others++;
     }
   }
+
   for (int32_t k = 0; k < n_pairs; k++) {
     bool two = pair[k].entity[1] != NOLI_NULL_INDEX;
     console_say(console, NOLI_LOG_ERROR, "and %" PRId64 " more of \"%s\"%s%s%s", pair[k].n,
                 entity_name(def, pair[k].entity[0]), two ? " and \"" : "",
                 two ? entity_name(def, pair[k].entity[1]) : "", two ? "\"" : "");
   }
+
   if (others > 0) {
     console_say(console, NOLI_LOG_ERROR, "and %" PRId64 " more of other pairs", others);
   }
@@ -599,6 +602,7 @@ int64_t describe_defects(Console* console, NoliContext* context, const NoliSimDe
     }
     n_defects += defects[i].kind != NOLI_DEFECT_PENETRATION ? 1 : 0;
   }
+
   if (n > limit) {
     say_counts(console, def, defects + limit, n - limit);
   }
@@ -611,6 +615,7 @@ int64_t describe_defects(Console* console, NoliContext* context, const NoliSimDe
       console_fail(console, context, *status);
     }
   }
+
   noli_sim_check_free(context, &defects);
   return *status == NOLI_OK ? n_defects : -1;
 }

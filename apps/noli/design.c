@@ -218,6 +218,7 @@ static NoliStatus remember_rows(const Search* search, char* history, char* gradi
   char* line = strchr(history, '\n');
   char* gradient_line = strchr(gradients, '\n');
   gradient_line = gradient_line != NULL ? gradient_line + 1 : NULL;
+
   // a line that was cut off ends the history
   for (line = line != NULL ? line + 1 : NULL; line != NULL && strchr(line, '\n') != NULL;
        line = strchr(line, '\n') + 1) {
@@ -363,6 +364,7 @@ static bool watch(void* user, const NoliDesignRun* run) {
         run->remembered ? "  known" : "");
     search->at_yield = run->at_yield > search->at_yield ? run->at_yield : search->at_yield;
   }
+
   fflush(stdout);
   if (search->n_runs < noli_scene_design(search->scene)->max_evaluations) {
     search->point[search->n_runs++] =
@@ -370,6 +372,7 @@ static bool watch(void* user, const NoliDesignRun* run) {
                       .best = run->best,
                       .feasible = run->feasible};
   }
+
   if (run->best) {
     memcpy(search->best, run->variable, sizeof(double) * (size_t)search->n);
     search->status = write_best(search);
@@ -377,6 +380,7 @@ static bool watch(void* user, const NoliDesignRun* run) {
       search->status = draw_history(search);
     }
   }
+
   search->status = noli_ranks_agree(search->context, search->status);
   return search->status == NOLI_OK;
 }
@@ -474,6 +478,7 @@ static NoliStatus check_gradient(const Search* search) {
   print_cost(&report);
   print_yield(report.at_yield);
   say("\n%-32s  %-16s  %-16s  relative error\n", "variable", "derivative", "difference");
+
   for (int32_t i = 0; i < n; i++) {
     double want = gradient[i], got = 0.0;
     NOLI_TRY(difference(search, z, i, high[i] - low[i], want, value, &got));
@@ -542,6 +547,7 @@ static int search_scene(Console* console, NoliContext* context, const NoliScene*
                   "wanted",
                   noli_scene_name(scene)));
   }
+
   NoliStatus status = try_start(context, scene);
   if (status != NOLI_OK) {
     return console_fail(console, context, status);

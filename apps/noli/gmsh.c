@@ -50,6 +50,7 @@ static NoliStatus add_surfaces(NoliContext* context, const Surface* surface) {
   NOLI_NEW(context, corner, 3 * (int64_t)mesh->n_tri);
   NOLI_NEW(context, x, 3 * (int64_t)mesh->n_vert);
   NOLI_NEW_ZERO(context, added, mesh->n_vert);
+
   for (int32_t c = 0; c < surface->n_components; c++) {
     size_t n_corner = 0;
     n = 0;

@@ -203,6 +203,7 @@ static NoliStatus info_file(NoliContext* context, const char* path) {
       return info_frames(context, path);
     }
   }
+
   if (has_suffix(path, ".h5")) {
     return info_checkpoint(context, path);
   }

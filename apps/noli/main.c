@@ -117,6 +117,7 @@ int main(int n_words, char** words) {
     printf("noli %s\n", noli_version());
     return flush_output(EXIT_DONE);
   }
+
   // accepts "help COMMAND" too
   bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
   if (help && n_words == 2) {

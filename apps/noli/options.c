@@ -121,6 +121,7 @@ static OptionsResult parse_option(const Command* command, int n_words, char** wo
     }
     return OPTIONS_OK;
   }
+
   if (text == NULL && *i + 1 >= n_words) {
     snprintf(message, MESSAGE_SIZE, "--%s needs a value: %s", option->name, option->value);
     return OPTIONS_WRONG;

@@ -14,6 +14,7 @@ int overrides_read(Console* console, const OptionValue* set, Overrides* override
     return console_out_of_memory(console);
   }
   char* next = overrides->text;
+
   for (; overrides->n < set->n_list; overrides->n++) {
     const char* word = set->list[overrides->n];
     size_t length = strlen(word) + 1;

@@ -235,6 +235,7 @@ static int picture(const Arguments* arguments) {
   } else {
     exit_status = console_fail(&console, context, status);
   }
+
   remove_folder(wanted.folder);
   noli_context_destroy(&context);
   free(made);

@@ -87,6 +87,7 @@ static NoliStatus resume_scene(Console* console, NoliContext* context, const Arg
         simulate(console, context, sim, run, n_steps, def->time_step, option[RESUME_VIEW].given);
     console_log_to(console, NULL);
   }
+
   noli_run_close(&run);
   noli_scene_free_text(context, &json);
   noli_sim_destroy(&sim);
@@ -130,6 +131,7 @@ static int resume(const Arguments* arguments) {
   } else if (status == NOLI_OK) {
     status = resume_scene(&console, context, arguments, scene, &exit_status);
   }
+
   if (status != NOLI_OK) {
     exit_status = console_fail(&console, context, status);
   }

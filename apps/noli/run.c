@@ -117,6 +117,7 @@ static int run(const Arguments* arguments) {
       noli_context_destroy(&context);
     }
   }
+
   overrides_free(&overrides);
   return exit_status;
 }

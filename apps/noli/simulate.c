@@ -78,11 +78,13 @@ static void catch_signals(const char* directory) {
   sigaddset(&action.sa_mask, SIGHUP);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
+
   // a closed terminal, unless the user ignores it (nohup)
   struct sigaction before;
   if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
     sigaction(SIGHUP, &action, NULL);
   }
+
   // a closed reader (`noli run ... | head`) must not end the run
   struct sigaction ignore = {.sa_handler = SIG_IGN};
   sigemptyset(&ignore.sa_mask);

@@ -29,6 +29,7 @@ static int64_t say_bad_cells(Console* console, const char* path, const NoliMeshC
       {check->n_degenerate, check->first_degenerate, "triangles have no area"},
       {check->n_duplicate_cells, check->first_duplicate, "triangles occur twice"},
   };
+
   int64_t n = 0;
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
     if (kinds[k].n > 0) {
@@ -37,6 +38,7 @@ static int64_t say_bad_cells(Console* console, const char* path, const NoliMeshC
     }
     n += kinds[k].n;
   }
+
   if (check->n_non_manifold_edges > 0) {
     const int32_t* edge = check->first_non_manifold_edge;
     console_say(console, NOLI_LOG_ERROR,
@@ -123,6 +125,7 @@ static NoliStatus find_components(NoliContext* context, Surface* surface) {
   for (int64_t i = 0; i < 3 * (int64_t)mesh->n_tri; i++) {
     parent[root_of(parent, mesh->tri[i])] = root_of(parent, mesh->tri[i - i % 3]);
   }
+
   for (int64_t t = 0; t < mesh->n_tri; t++) {
     int32_t root = root_of(parent, mesh->tri[3 * t]);
     if (number[root] == NOLI_NULL_INDEX) {
@@ -197,6 +200,7 @@ static NoliStatus find_solids(NoliContext* context, Surface* surface) {
       depth[c] += inside[(int64_t)c * n + d] ? 1 : 0;
     }
   }
+
   for (int32_t c = 0; c < n; c++) {
     surface->cavity[c] = depth[c] % 2 == 1;
     surface->solid[c] = depth[c] % 2 == 0 ? surface->n_solids++ : NOLI_NULL_INDEX;
@@ -233,6 +237,7 @@ int surface_read(Console* console, NoliContext* context, const char* path, Surfa
         path, path);
     goto done;
   }
+
   NOLI_TRY(find_components(context, surface));
   NOLI_TRY(find_solids(context, surface));
 done:

@@ -65,6 +65,7 @@ NoliStatus noli_sized_take_list(NoliContext* context, const char* what, const ch
   }
   NOLI_CHECK(context, (made = noli_alloc(context, n, own_size)) != NULL, NOLI_ERROR_MEMORY,
              "out of memory");
+
   // the first one says how far the next one is
   uint32_t stride = size_of(given);
   for (int32_t i = 0; i < n; i++) {
@@ -76,6 +77,7 @@ NoliStatus noli_sized_take_list(NoliContext* context, const char* what, const ch
     memcpy(to, defaults, own_size);
     NOLI_TRY(noli_sized_take(context, name, maker, def, to, own_size));
   }
+
   *own = made;
   made = NULL;
 done:

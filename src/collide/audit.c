@@ -272,6 +272,7 @@ static void choose_strips(Sweep* sweep) {
       }
     }
   }
+
   int n_smaller[3] = {0, 0, 0};
   for (int k = 0; k < 3; k++) {
     for (int j = 0; j < 3; j++) {
@@ -281,6 +282,7 @@ static void choose_strips(Sweep* sweep) {
     sweep->along = n_smaller[k] == 2 ? k : sweep->along;
     sweep->across = n_smaller[k] == 1 ? k : sweep->across;
   }
+
   int k = sweep->across;
   double n = (double)sweep->n_item[0] + (double)sweep->n_item[1];
   sweep->origin = lo[k];
@@ -656,6 +658,7 @@ NoliStatus noli_mesh_intersections(NoliContext* context, int32_t n_vert, const d
   const NoliSurfaceParts parts = {.n_tri = n_tri, .tri = tri};
   NOLI_TRY(noli_surface_create(context, 1, vert_first, &parts, &surface));
   NOLI_TRY(noli_audit_intersections(context, surface, x, NULL, &crossing, &n));
+
   if (n > 0) {
     NOLI_NEW(context, *intersections, n);
     for (int64_t i = 0; i < n; i++) {

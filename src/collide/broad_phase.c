@@ -242,6 +242,7 @@ static double measure_motion(NoliBroadPhase* bp, const double* x_t0, const doubl
       bp->motion[b].mean[k] = n > 0 ? moved[k] / (double)n : 0.0;
     }
   }
+
   for (int k = 0; k < 3; k++) {
     bp->origin[k] = surface->n_point > 0 ? total[k] / (double)surface->n_point : 0.0;
   }
@@ -321,6 +322,7 @@ static void fill_groups(void* user, int64_t begin, int64_t end, int32_t worker) 
   const NoliBroadPhase* bp = ((const BoxLoop*)user)->bp;
   const Places* places = &bp->places;
   const NoliBox empty = noli_box_empty();
+
   for (int64_t n = begin; n < end; n++) {
     const NoliNode* node = &bp->forest.node[n];
     if (node->child != NOLI_NULL_INDEX) {
@@ -372,6 +374,7 @@ static void fill_places(NoliBroadPhase* bp) {
       places->edge_point[2 * (int64_t)n_edge + 1] = facets->edge_point[2 * (int64_t)e + 1];
     }
   }
+
   places->point_first[facets->n_facet] = n_point;
   places->edge_first[facets->n_facet] = n_edge;
   int32_t n_group = 0;
@@ -501,6 +504,7 @@ static NoliStatus split_tasks(NoliBroadPhase* bp) {
   NoliStatus status = NOLI_OK;
   bp->first_task = 0;
   int64_t n_leaf = 0;
+
   while (bp->task.count - bp->first_task < N_TASK && bp->first_task < bp->task.count) {
     Task task = bp->task.data[bp->first_task++];
     if (noli_forest_is_leaf(&bp->forest, task.a) && noli_forest_is_leaf(&bp->forest, task.b)) {
@@ -553,6 +557,7 @@ static inline uint32_t meet_group(const Group* group, const NoliBox* box) {
   typedef float Row __attribute__((vector_size(16)));
   typedef int32_t Mask __attribute__((vector_size(16)));
   typedef uint64_t Half __attribute__((vector_size(16)));
+
   for (int i = 0; i < GROUP; i += 4) {
     Mask apart = {0, 0, 0, 0}, bit = {1, 2, 4, 8};
     for (int k = 0; k < 3; k++) {
@@ -566,6 +571,7 @@ static inline uint32_t meet_group(const Group* group, const NoliBox* box) {
     bits |= (uint32_t)(both | both >> 32) << i;
   }
 #else
+
   for (int i = 0; i < GROUP; i++) {
     bool met = true;
     for (int k = 0; k < 3; k++) {
@@ -636,6 +642,7 @@ NOLI_INLINE void pair_edges(NoliBroadPhase* bp, Worker* worker, const double* d,
   int32_t first = places->edge_first[node_a->begin], end = places->edge_first[node_a->end];
   int32_t first_b = places->edge_first[node_b->begin];
   uint32_t n_b = (uint32_t)(places->edge_first[node_b->end] - first_b);
+
   for (int32_t i = first; i < end; i++) {
     const int32_t* u = &places->edge_point[2 * (int64_t)i];
     const NoliBox* box = &places->edge_box[i];
@@ -888,6 +895,7 @@ static NoliStatus find(NoliBroadPhase* bp, const double* x_t0, const double* x_t
   NOLI_TRY(update_boxes(bp, x_t0, x_t1, inflation));
   NOLI_TRY(start_tasks(bp, pairs));
   NOLI_TRY(split_tasks(bp));
+
   // search, and repeat the search if the pools were too small
   bool enough = false;
   while (!enough) {

@@ -49,6 +49,7 @@ NoliStatus noli_forest_create(NoliContext* context, int32_t n_tree, const int32_
       grow_tree(forest, item_first[t], item_first[t + 1]);
     }
   }
+
   for (int32_t i = 0; i < forest->n_item; i++) {
     forest->item[i] = i;
   }
@@ -172,6 +173,7 @@ const char* noli_forest_defect(const NoliForest* forest) {
       place = forest->node[root].end;
     }
   }
+
   NOLI_RULE(place == forest->n_item, "trees: they do not share out the places");
   for (int32_t n = 0; n < forest->n_node; n++) {
     const NoliNode* node = &forest->node[n];
@@ -187,6 +189,7 @@ const char* noli_forest_defect(const NoliForest* forest) {
                   child[1].end == node->end,
               "trees: children do not share out the places of their parent");
   }
+
   for (int32_t p = 0; p < forest->n_item; p++) {
     NOLI_RULE(forest->item[p] >= 0 && forest->item[p] < forest->n_item,
               "trees: an item is out of range");

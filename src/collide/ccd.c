@@ -271,6 +271,7 @@ static void move_apart(const Motion* motion, double low, double end, double t_ma
     step *= 0.5;
     halvings++;
   }
+
   for (int k = halvings; k < MOST_MOVES && at->d > end; k++) {
     NoliVec3 p[4];
     for (int32_t i = 0; i < motion->n; i++) {

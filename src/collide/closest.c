@@ -116,6 +116,7 @@ static inline int32_t triangle_region(const NoliVec3 x[4]) {
   double tie_01 = TIE * noli_norm_sqr3(e1), tie_02 = TIE * noli_norm_sqr3(e2);
   double tie_12 = TIE * noli_norm_sqr3(e12);
   NoliVec3 w0 = noli_sub3(x[0], x[1]), w1 = noli_sub3(x[0], x[2]), w2 = noli_sub3(x[0], x[3]);
+
   // how far beyond each end along each edge the point lies
   double from0_01 = noli_dot3(w0, e1), from0_02 = noli_dot3(w0, e2);
   if (from0_01 <= tie_01 && from0_02 <= tie_02) {
@@ -129,6 +130,7 @@ static inline int32_t triangle_region(const NoliVec3 x[4]) {
   if (from2_20 <= tie_02 && from2_21 <= tie_12) {
     return T2;
   }
+
   // outside of an edge and between its ends
   if (from0_01 > 0.0 && from1_10 > 0.0 && noli_dot3(n, noli_cross3(e1, w0)) <= tie) {
     return T01;
@@ -321,12 +323,14 @@ static void subtract_motion(const NoliClosest* closest, const NoliVec3* x, int32
       noli_store3(&b[k][3 * i], noli_mul_add3(part, closest->weight[i], s[k]));
     }
   }
+
   invert_metric(closest->n_dir, s, inverse);
   for (int32_t k = 0; k < closest->n_dir; k++) {
     for (int32_t i = 0; i < n; i++) {
       cb[k][i] = inverse[k][0] * b[0][i] + (closest->n_dir > 1 ? inverse[k][1] * b[1][i] : 0.0);
     }
   }
+
   // i, j in the same order for both halves: the result is symmetric to the last bit
   for (int32_t i = 0; i < n; i++) {
     for (int32_t j = i; j < n; j++) {

@@ -91,6 +91,7 @@ int noli_exact_orient3d(const double a[3], const double b[3], const double c[3],
     same_c = same_c && q[k] == 0.0;
     same_d = same_d && r[k] == 0.0;
   }
+
   // surfaces along an axis are common, and exactly flat
   if (flat || same_b || same_c || same_d) {
     return 0;
@@ -101,6 +102,7 @@ int noli_exact_orient3d(const double a[3], const double b[3], const double c[3],
     value += p[k] * (s - t);
     sum += fabs(p[k]) * (fabs(s) + fabs(t));
   }
+
   int sign = most < largest ? filtered_sign(value, sum) : 2;
   return sign != 2 ? sign : integer_orient3d(a, b, c, d);
 }
@@ -242,6 +244,7 @@ static int integer_enclosed_sign(const double* x, const int32_t* simplex, int64_
       add_product(value, scratch, -1, row[k], row[3 + j], row[6 + i]);
     }
   }
+
   int sign = mpz_sgn(value);
   for (int i = 0; i < 9; i++) {
     mpz_clear(row[i]);

@@ -210,6 +210,7 @@ static void find_edges(const Finding* finding, int32_t body) {
       finding->n_tri[e]++;
     }
   }
+
   for (int32_t e = surface->edge_first[body]; e < surface->edge_first[body + 1]; e++) {
     int32_t* opposite = &finding->flat->opposite[2 * (int64_t)e];
     NoliVec3 y[4];
@@ -371,6 +372,7 @@ static NoliStatus list_spokes(NoliContext* context, const Finding* finding) {
       n++;
     }
   }
+
   for (int32_t v = 0; v < surface->n_vert; v++) {
     first[v + 2] += first[v + 1];
   }
@@ -381,6 +383,7 @@ static NoliStatus list_spokes(NoliContext* context, const Finding* finding) {
       finding->flat->spoke[first[v + 1]++] = (int32_t)(i / 2);
     }
   }
+
   finding->flat->spoke_first = first;
   first = NULL;
 done:

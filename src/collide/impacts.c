@@ -113,6 +113,7 @@ static double time_of_impact(const Pass* pass, NoliPrimitivePair pair) {
   double toi = 1.0;
   NoliCcdOptions own;
   const NoliCcdOptions* options = options_of(pass, vertex, n, pair.b, &own);
+
   switch (pass->kind) {
   case NOLI_PRIMITIVES_POINT_TRIANGLE:
     if (!noli_is_clear_point_triangle(&pass->clear, x_t0, x_t1, options, 1.0)) {

@@ -206,6 +206,7 @@ bool noli_inclusion_ccd(const NoliInclusionQuery* query, double* toi, bool* ran_
   double factor = query->t_max > 1.0 ? 3.0 * query->t_max : 1.0;
   double limit = query->low * (1.0 + ROTATION_ERROR) +
                  2.0 * ERROR_UNITS * DBL_EPSILON * factor * query->largest_w;
+
   // the square is rounded too
   double limit_sqr = limit * limit * (1.0 + 8.0 * DBL_EPSILON);
   Function function = make_function(query);
@@ -231,6 +232,7 @@ bool noli_inclusion_ccd(const NoliInclusionQuery* query, double* toi, bool* ran_
     }
     cut(&function, box, d, &queue);
   }
+
   *toi = query->t_max;
   *ran_out = false;
   return false;

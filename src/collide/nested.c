@@ -90,6 +90,7 @@ static NoliStatus find_parts(Nesting* nesting) {
     int32_t b = root_of(parent, surface->edge[2 * (int64_t)e + 1]);
     parent[a < b ? b : a] = a < b ? a : b;
   }
+
   // points ascend within a body, so a root comes before its part
   for (int32_t i = 0; i < surface->n_point; i++) {
     int32_t v = surface->point[i], root = root_of(parent, v);
@@ -122,6 +123,7 @@ static NoliStatus mark_open(Nesting* nesting) {
     int32_t p = tri[i % 3], q = tri[(i + 1) % 3];
     along[noli_surface_edge(surface, surface->body[p], p, q)] += p < q ? 1 : -1;
   }
+
   for (int32_t e = 0; e < surface->n_edge; e++) {
     const int32_t* edge = &surface->edge[2 * (int64_t)e];
     bool planar = surface->planar[surface->body[edge[0]]];
@@ -131,6 +133,7 @@ static NoliStatus mark_open(Nesting* nesting) {
       nesting->part.data[nesting->part_of[edge[0]]].open = true;
     }
   }
+
   for (int32_t i = 0; i < surface->n_point; i++) {
     if (leaving[surface->point[i]] != 0) {
       nesting->part.data[nesting->part_of[surface->point[i]]].open = true;
@@ -170,6 +173,7 @@ static NoliStatus list_faces(Nesting* nesting) {
       nesting->n_face++;
     }
   }
+
   int32_t first = 0;
   for (int64_t p = 0; p < nesting->part.count; p++) {
     Part* part = &nesting->part.data[p];
@@ -177,6 +181,7 @@ static NoliStatus list_faces(Nesting* nesting) {
     first += part->n_face;
     part->n_face = 0;
   }
+
   NOLI_NEW(nesting->context, nesting->face, nesting->n_face);
   for (int64_t i = 0; i < n; i++) {
     if (read_face(nesting, i, &face)) {
@@ -450,6 +455,7 @@ static NoliStatus judge(Nesting* nesting, const Part* part) {
     }
     hit[to] = moved;
   }
+
   for (int64_t i = 0; i < nesting->hit.count;) {
     int32_t body = hit[i].body, winding = 0;
     bool touches = false, inside = false;

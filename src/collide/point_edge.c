@@ -71,6 +71,7 @@ NoliStatus noli_point_edges_find(NoliPointEdges* pairs, NoliContext* context,
       NOLI_TRY(push_ends(pairs, context, surface, pair.b, pair.a));
     }
   }
+
   int64_t n = pairs->key.count;
   NOLI_TRY(noli_array_reserve(context, &pairs->key, 2 * n));
   NOLI_TRY(noli_array_reserve(context, &pairs->pair, n));

@@ -113,6 +113,7 @@ NoliStatus noli_proxy_join(NoliContext* context, int32_t n_part, const NoliProxy
     n_tri += part[p]->n_tri;
     n_entry += part[p]->row[part[p]->n_vert];
   }
+
   NOLI_CHECK(context, n_vert <= INT32_MAX && n_node <= INT32_MAX && n_tri <= INT32_MAX,
              NOLI_ERROR_TOO_LARGE, "the proxies of all bodies exceed the index range");
   NOLI_TRY(
@@ -153,6 +154,7 @@ NoliStatus noli_proxy_followers(NoliContext* context, const NoliProxy* proxy,
     n += node == NOLI_NULL_INDEX;
     n_entry += node == NOLI_NULL_INDEX ? proxy->row[v + 1] - proxy->row[v] : 0;
   }
+
   NOLI_CHECK(context, (int64_t)proxy->n_node + n <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
              "%d nodes and %d vertices that follow them exceed the index range", proxy->n_node, n);
   NOLI_TRY(noli_followers_begin(context, proxy->n_node, n, n_entry, followers));
@@ -165,6 +167,7 @@ NoliStatus noli_proxy_followers(NoliContext* context, const NoliProxy* proxy,
     memcpy(followers->weight + to, proxy->weight + first, (size_t)count * sizeof *proxy->weight);
     followers->row[++f] = to + count;
   }
+
   NOLI_TRY(noli_followers_finish(context, followers));
 done:
   if (status != NOLI_OK) {

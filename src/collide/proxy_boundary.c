@@ -33,6 +33,7 @@ static NoliStatus find_faces(NoliContext* context, const NoliSpace* space, Faces
   NOLI_NEW(context, faces->tet, n);
   NOLI_NEW(context, faces->corner, n);
   NOLI_NEW(context, faces->vertex, 3 * n);
+
   for (int64_t k = 0; k < 4 * (int64_t)space->n_tet; k++) {
     if (boundary[k]) {
       for (int i = 0; i < 3; i++) {
@@ -103,6 +104,7 @@ static NoliStatus number_edges(NoliContext* context, const Faces* faces, Numbers
     }
     numbers->edge[order[k]] = count - 1;
   }
+
   *n_edge = count;
 done:
   noli_free(context, pair);

@@ -170,6 +170,7 @@ static void locate(const Search* search, NoliVec3 p, Place* best) {
   *best = (Place){
       .tet = NOLI_NULL_INDEX, .distance = (double)INFINITY, .extrapolation = (double)INFINITY};
   stack[n_stack++] = forest->root[0];
+
   while (n_stack > 0) {
     int32_t n = stack[--n_stack];
     const NoliNode* node = &forest->node[n];

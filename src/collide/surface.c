@@ -104,6 +104,7 @@ static int32_t fill_edges(const NoliSurfaceParts* part, const Range* range, uint
       key[n++] = a < b ? (uint64_t)a << 32 | (uint64_t)b : (uint64_t)b << 32 | (uint64_t)a;
     }
   }
+
   for (int32_t i = 0; i < part->n_edge; i++) {
     int32_t a = part->edge[2 * (int64_t)i], b = part->edge[2 * (int64_t)i + 1];
     key[n++] = a < b ? (uint64_t)a << 32 | (uint64_t)b : (uint64_t)b << 32 | (uint64_t)a;
@@ -112,6 +113,7 @@ static int32_t fill_edges(const NoliSurfaceParts* part, const Range* range, uint
     key[n++] = (uint64_t)part->point[i] << 32 | (uint64_t)part->point[i];
   }
   noli_sort_keys(key, key + n, n, 32 + noli_bits_of(range->n_vert));
+
   // keep the first of equal ones
   int32_t n_edge = 0;
   for (int64_t i = 0; i < n; i++) {
@@ -179,6 +181,7 @@ static void fill(NoliSurface* surface, const Building* to, const Ranges* ranges,
       }
     }
   }
+
   to->tri_first[surface->n_body] = surface->n_tri = n_tri;
   to->edge_first[surface->n_body] = surface->n_edge = n_edge;
   to->point_first[surface->n_body] = surface->n_point = n_point;
@@ -197,9 +200,11 @@ static NoliStatus list_lone(NoliContext* context, NoliSurface* surface, const bo
       n++;
     }
   }
+
   for (int32_t v = 0; v < surface->n_vert; v++) {
     first[v + 2] += first[v + 1];
   }
+
   // first[v + 1] is where the next edge of v goes, and ends up where those of v + 1 begin
   NOLI_NEW(context, lone, n);
   for (int32_t e = 0; e < surface->n_edge; e++) {
@@ -208,6 +213,7 @@ static NoliStatus list_lone(NoliContext* context, NoliSurface* surface, const bo
       lone[first[edge[k] + 1]++] = e;
     }
   }
+
   surface->lone_first = first;
   surface->lone = lone;
   first = NULL;

@@ -27,6 +27,7 @@ NoliStatus noli_surface_items(NoliContext* context, const NoliSurface* surface, 
       has_triangle[noli_surface_edge(surface, surface->body[p], p, q)] = 1;
     }
   }
+
   for (int64_t e = 0; e < surface->n_edge; e++) {
     const int32_t* edge = &surface->edge[2 * e];
     if (noli_surface_edge_size(edge) == 1) {
@@ -37,6 +38,7 @@ NoliStatus noli_surface_items(NoliContext* context, const NoliSurface* surface, 
       add_item(*vertex, n_item, edge[0], edge[1], NOLI_NULL_INDEX);
     }
   }
+
   for (int32_t i = 0; i < surface->n_point; i++) {
     if (has_edge[surface->point[i]] == 0) {
       add_item(*vertex, n_item, surface->point[i], NOLI_NULL_INDEX, NOLI_NULL_INDEX);

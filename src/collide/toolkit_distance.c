@@ -24,6 +24,7 @@ static void scatter_derivatives(NoliFeature feature, const NoliVec3* x, int32_t 
       gradient[3 * feature.vertex[i / 3] + i % 3] = case_gradient[i];
     }
   }
+
   if (hessian != NULL) {
     memset(hessian, 0, sizeof(double) * (size_t)(n * n));
     for (int32_t i = 0; i < case_n; i++) {

@@ -390,6 +390,7 @@ static void count_blocks(void* user, int64_t begin, int64_t end, int32_t worker)
       n_kept += n;
     }
   }
+
   set->block_close.data[block] = n_close;
   for (int k = 0; k < N_CLASS; k++) {
     set->block_count.data[k * build->n_blocks + block] = count[k];
@@ -433,6 +434,7 @@ static void fill_blocks(void* user, int64_t begin, int64_t end, int32_t worker) 
   const NoliContact* kept = set->first.data + block * KEPT;
   int32_t n_kept = 0;
   bool keeps = true;
+
   for (int32_t c = 0; c < set->block_close.data[block]; c++) {
     int32_t close = set->close.data[begin + c], n = close >> POSITION_BITS;
     int64_t item = begin + (close & (BLOCK - 1));
@@ -795,6 +797,7 @@ const char* noli_contact_set_defect(const NoliContactSet* set, int32_t n_vert) {
       }
     }
   }
+
   for (int64_t i = 0; i < set->plane.count; i++) {
     NOLI_RULE(set->plane.data[i].node >= 0 && set->plane.data[i].node < n_vert &&
                   set->plane.data[i].node == set->plane_node.data[i],

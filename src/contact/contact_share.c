@@ -113,6 +113,7 @@ NoliStatus noli_contact_share_pairs(NoliContext* context, const NoliFoundPair* f
   NOLI_TRY(noli_array_reserve(context, &kept->point_triangle, n_kept));
   NOLI_TRY(noli_array_reserve(context, &kept->edge_edge, n_kept));
   NOLI_TRY(noli_array_reserve(context, &point_edges->pair, n_kept));
+
   for (int64_t i = 0; i < n_kept; i++) {
     if (in[i].kind == NOLI_PRIMITIVES_POINT_EDGE) {
       point_edges->pair.data[point_edges->pair.count++] = in[i].pair;

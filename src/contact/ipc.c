@@ -344,6 +344,7 @@ NoliStatus noli_contact_pair_forces(const NoliBarrier* data, NoliContext* contex
                            noli_pair_size[contact->kind], contact->node, closest.weight, x);
     NOLI_TRY(noli_pair_forces_add_contact(pairs, context, &place, gap, noli_load3(side)));
   }
+
   for (int64_t i = 0; i < set->plane.count; i++) {
     const NoliHalfSpaceContact* contact = &set->plane.data[i];
     NoliVec3 force = noli_scale3(-1.0 / scale, plane_gradient(data, contact, x));

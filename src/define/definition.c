@@ -233,6 +233,7 @@ static NoliStatus resolve_name(NoliContext* context, const NoliSimDef* def, cons
     NOLI_CHECK(context, false, NOLI_ERROR_ARGUMENT,
                "a pair: there is no body or half-space \"%.80s\"", *name);
   }
+
   *entity = found;
   *name = NULL;
 done:

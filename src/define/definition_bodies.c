@@ -56,6 +56,7 @@ static NoliStatus check_parameters(NoliContext* context, const char* body,
                "body \"%s\": exponent %d of the law \"ogden\" is %g, its magnitude exceeds %g",
                body, (int)(i / 2 + 1), parameter[i], MAX_EXPONENT);
   }
+
   if (noli_material_has_shear(material)) {
     double shear = noli_material_lame(material).mu;
     NOLI_CHECK(context, shear > 0.0, NOLI_ERROR_ARGUMENT,
@@ -110,6 +111,7 @@ static NoliStatus check_prony(NoliContext* context, const char* body,
     NOLI_CHECK(context, time > 0.0, NOLI_ERROR_ARGUMENT,
                "body \"%s\": time %d of its Prony series must be > 0, got %g", body, (int)k, time);
   }
+
   NOLI_CHECK(context, sum <= NOLI_PRONY_SUM_MAX, NOLI_ERROR_ARGUMENT,
              "body \"%s\": the shares of its Prony series add up to %g; a solid keeps some of its "
              "stiffness, at most %g may relax",
@@ -273,6 +275,7 @@ static NoliStatus check_parts(NoliContext* context, const char* name, const Noli
              "obstacle \"%s\" has parts, but no material", name);
   NOLI_CHECK(context, body->n_parts == 0 || !body->proxy.balance, NOLI_ERROR_ARGUMENT,
              "body \"%s\": a body with parts cannot be balanced: its densities are given", name);
+
   for (int32_t k = 0; k < body->n_parts; k++) {
     const NoliPartDef* part = &body->parts[k];
     NOLI_TRY(check_material(context, name, &part->material));

@@ -165,6 +165,7 @@ static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
     OWN_TEXT(motion[i].where);
     OWN(motion[i].node, motion[i].n_node);
   }
+
   NoliForceDef* force = owner->forces;
   for (int32_t i = 0; i < def->n_forces; i++) {
     NOLI_TRY(own_name(context, owner, "force", i, &force[i].name));
@@ -173,6 +174,7 @@ static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
     OWN(force[i].node, force[i].n_node);
     OWN(force[i].face, 3 * (int64_t)force[i].n_face);
   }
+
   NoliPairDef* pair = owner->pairs;
   const char *place = NULL, *copied = NULL; // one entry of a scene makes many consecutive pairs
   for (int32_t i = 0; i < def->n_pairs; i++) {
@@ -185,6 +187,7 @@ static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
       copied = pair[i].where;
     }
   }
+
   NoliVolumeDef* volume = owner->volumes;
   for (int32_t i = 0; i < def->n_volumes; i++) {
     OWN_TEXT(volume[i].region);
@@ -192,6 +195,7 @@ static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
     OWN_TEXT(volume[i].where);
     OWN(volume[i].tri, 3 * (int64_t)volume[i].n_tri);
   }
+
   NoliTieDef* tie = owner->ties;
   for (int32_t i = 0; i < def->n_ties; i++) {
     OWN(tie[i].node, tie[i].n_node);

@@ -142,6 +142,7 @@ NoliStatus noli_plane_strain_check(NoliContext* context, const NoliSimDef* def) 
       NOLI_TRY(check_segments(context, body, name, height));
     }
   }
+
   where = NULL;
   NOLI_TRY(check_rest(context, def));
 done:

@@ -317,6 +317,7 @@ static NoliStatus end_force_adjoint(NoliChains* self, int32_t index, const NoliT
     chains_add(self, 1.0, self->moved, x);
     chains_add(self, -1.0, self->moved, hat);
   }
+
   noli_chains_act_on_nodes(self, index, stage->solve.data[stage->solve.count - 1], x);
   noli_chains_act_on_nodes(self, index, stage->time.x_tilde, chain->force);
   noli_chains_act_on_nodes(self, index, stage->time.x_hat, hat);
@@ -347,6 +348,7 @@ static NoliStatus end_force_tangent(NoliChains* self, int32_t index, const NoliT
     NOLI_TRY(set_end(self, part));
     NOLI_TRY(noli_sensitivity_damping_tangent(self->sensitivity, &inputs, change, chain->force));
   }
+
   for (int64_t j = 0; j < size_of(self); j++) {
     chain->force[j] = noli_tape_prescribes(stage, j) ? 0.0 : chain->force[j];
   }
@@ -447,6 +449,7 @@ static NoliStatus start_force_adjoint(NoliChains* self, int32_t index, const Nol
     NOLI_TRY(noli_sensitivity_damping_adjoint(self->sensitivity, self->target, &to, moved));
     chains_add(self, part->stage[0].time.h_v, moved, v);
   }
+
   noli_chains_act_on_nodes(self, index, part->velocity, v);
   for (int64_t i = 0; i < history_size(self); i++) {
     chain->history[i] += to.value[NOLI_INPUT_HISTORY][i]; // which nothing has relaxed
@@ -479,6 +482,7 @@ static NoliStatus start_force_tangent(NoliChains* self, int32_t index, const Nol
     NOLI_TRY(noli_sensitivity_damping_tangent(self->sensitivity, &inputs, self->target, change));
     chains_add(self, -1.0, change, self->force);
   }
+
   const double* A = start_acceleration(self, part);
   clear(self, change);
   NOLI_TRY(masses_tangent(self, index, A, change));
@@ -817,6 +821,7 @@ void noli_chains_free(NoliChains* self) {
     noli_free(context, self->chain[i].history);
     noli_inputs_free(context, &self->inputs[i]);
   }
+
   noli_inputs_free(context, &self->own);
   noli_free(context, self->chain);
   noli_free(context, self->inputs);

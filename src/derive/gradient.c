@@ -356,6 +356,7 @@ static NoliStatus forward(Gradient* g) {
                                           .rest = g->chains.inputs[j].value[NOLI_INPUT_REST],
                                           .state = g->chains.chain[j].history}));
   }
+
   NOLI_TRY(add_values(g, 0));
   NOLI_TRY(objectives_tangent(g, 0));
   for (int64_t step = 0; step < g->def->n_steps; step++) {
@@ -427,6 +428,7 @@ static NoliStatus differentiate(Gradient* g) {
     noli_tape_detach(g->sim);
     use_state(g, &final);
   }
+
   g->report.bytes = noli_tape_part_bytes(g->sim, USUAL_SOLVES) * (g->segment + g->n_made);
   g->report.backward = noli_seconds() - start;
 done:

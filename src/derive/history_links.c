@@ -29,6 +29,7 @@ static void link_all(NoliSim* sim, const NoliTapePart* part, int32_t stage, bool
   }
   noli_history_links_begin(sim, part, noli_history_links_elapsed(part, stage));
   double *before = ends ? d->seen : d->state, *after = ends ? d->state : d->seen;
+
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
     NoliBlockRelaxation at = {.ends = ends,
@@ -89,6 +90,7 @@ static NoliStatus link_start(NoliSim* sim, Direction direction, const NoliHistor
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &sim->model->problem;
   double *rest = NULL, *by_rest = NULL, *state = d->state;
+
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
     if (noli_block_has_frames(block)) {

@@ -178,6 +178,7 @@ NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliTapePart* p
     }
     set_goals(targets, m, part->start.x);
   }
+
   NOLI_TRY(set_turners(targets, part, stage));
 done:
   return status;

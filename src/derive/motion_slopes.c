@@ -236,6 +236,7 @@ static NoliStatus set_slopes(const NoliModel* model, int32_t index, Trial* trial
   set_point(trial);
   NOLI_NEW_ZERO(context, slopes->own, 2 * n);
   NOLI_TRY(set_own(model, index, trial, slopes->own));
+
   for (int64_t i = 0; i < n; i++) {
     NoliMat3* own = &slopes->own[2 * i];
     NoliMotionSlope slope = slope_of(motion, trial->t0, trial->t1, &own[0], &own[1]);

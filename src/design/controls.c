@@ -98,6 +98,7 @@ static bool solve_dense(int32_t n, int32_t m, double* A, double* B) {
       }
     }
   }
+
   for (int64_t k = 0; k < n; k++) {
     for (int64_t j = 0; j < m; j++) {
       B[k * m + j] /= A[k * n + k];
@@ -134,6 +135,7 @@ static NoliStatus point_weights(NoliContext* context, const Points* points, cons
     A[i * (n + 1) + n] = A[n * (int64_t)(n + 1) + i] = 1.0;
     basis[i * n + i] = 1.0;
   }
+
   NOLI_CHECK(context, solve_dense(n + 1, n, A, basis), NOLI_ERROR_ARGUMENT,
              "control points must be at different places");
   for (int64_t p = 0; p < points->n; p++) {
@@ -330,6 +332,7 @@ static NoliStatus create_set(const NoliSim* sim, const NoliParameters* parameter
   } else if (set->kind != NOLI_CONTROL_EACH) {
     NOLI_TRY(weigh_points(sim, def, set));
   }
+
   NOLI_NEW(context, set->number, (int64_t)set->n_control * set->n_component);
   NOLI_NEW(context, set->variable, (int64_t)set->n_control * set->n_component);
 done:
@@ -352,6 +355,7 @@ NoliStatus noli_variables_create(const NoliSim* sim, const NoliParameters* param
     NOLI_TRY(create_set(sim, parameters, i, &defs[i], &variables->set[i]));
     most += (int64_t)variables->set[i].n_control * variables->set[i].n_component;
   }
+
   NOLI_NEW(context, variables->start, most);
   NOLI_NEW(context, variables->lower, most);
   NOLI_NEW(context, variables->upper, most);

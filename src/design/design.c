@@ -109,6 +109,7 @@ static NoliStatus find_shapes(NoliDesign* design, const NoliDesignDef* def) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = design->sim->model;
   Shape shape = {0};
+
   for (int32_t i = 0; i < def->n_variables && def->smoothness > 0.0; i++) {
     const NoliParameterDef* parameter = &def->variables[i].parameter;
     bool vertices = parameter->scope != NULL && strcmp(parameter->scope, "vertices") == 0;
@@ -335,6 +336,7 @@ static NoliStatus add_smoothness(NoliDesign* design, double* value, double* by_v
   NOLI_NEW(design->context, X, n);
   NOLI_NEW_ZERO(design->context, slope, n);
   memcpy(X, X0, sizeof *X * (size_t)n);
+
   for (int64_t s = 0; s < design->shape.count; s++) {
     const Shape* shape = &design->shape.data[s];
     const double* moved = design->value + shape->first_value;
@@ -412,6 +414,7 @@ static NoliStatus differentiate(NoliDesign* design, const double* variables, dou
   NOLI_NEW(design->context, side[0], m);
   NOLI_NEW(design->context, side[1], m);
   noli_variables_unscale(&design->variables, variables, y);
+
   for (int32_t i = 0; i < n; i++) {
     double keep = y[i], at[2];
     for (int s = 0; s < 2; s++) {
@@ -586,6 +589,7 @@ static NoliStatus try_variables(void* user, const double* y, double* value, doub
     run->residual_error = design->report.residual_error;
     run->at_yield = design->report.at_yield;
   }
+
   if (run->status != NOLI_OK && (run->evaluation == 0 || !is_failure_of_run(run->status))) {
     return fail_run(design->context, run);
   }
@@ -670,6 +674,7 @@ NoliStatus noli_design_search(NoliDesign* design, NoliDesignWatchFn* watch, void
   NOLI_TRY(noli_search(&search, y, &report));
   NOLI_TRY(searching.status);
   noli_variables_scale(&design->variables, y, variables);
+
   if (result != NULL) {
     *result = (NoliDesignResult){.reason = noli_search_ends[report.end],
                                  .objective = report.objective,

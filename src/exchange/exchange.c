@@ -102,6 +102,7 @@ static NoliStatus fill_primitives(NoliExchange* exchange, int32_t n_body, NoliSh
       shape[b].n[kind] = 0;
     }
   }
+
   for (int32_t kind = 0; kind < NOLI_SHAPE_KINDS; kind++) {
     int64_t corners = noli_shape_corners(kind);
     for (int64_t i = 0; i < list[kind].n; i++) {
@@ -199,6 +200,7 @@ void noli_shape_normals(const NoliShape* shape, const float* x, float* normal) {
       to[2] += (float)(weight * area.z);
     }
   }
+
   for (int64_t v = 0; v < shape->n_vert; v++) {
     float* own = normal + 3 * v;
     double length = hypot(hypot((double)own[0], (double)own[1]), (double)own[2]);

@@ -139,6 +139,7 @@ static NoliStatus add_accessor(Glb* glb, int64_t offset, int component, int64_t 
     }
     NOLI_TRY(noli_scene_append(context, &glb->accessors, "]"));
   }
+
   NOLI_TRY(noli_scene_append(context, &glb->accessors, "}"));
   glb->n_accessors++;
 done:
@@ -222,6 +223,7 @@ static NoliStatus append_primitive(Glb* glb, int32_t index, int32_t kind, int64_
     NOLI_TRY(append_string(context, &glb->meshes, part->group));
     NOLI_TRY(noli_scene_append(context, &glb->meshes, "}"));
   }
+
   NOLI_TRY(noli_scene_append(context, &glb->meshes, "}"));
 done:
   return status;
@@ -396,6 +398,7 @@ static NoliStatus join_description(Glb* glb) {
         ",\"output\":%" PRId64 ",\"interpolation\":\"LINEAR\"}],\"channels\":[%s]}]",
         glb->n_accessors - 2, glb->n_accessors - 1, glb->channels.data));
   }
+
   NOLI_TRY(noli_scene_append(context, json, "}"));
   while (json->count % 4 != 0) {
     NOLI_TRY(noli_scene_append(context, json, " "));
@@ -455,6 +458,7 @@ static NoliStatus put_shape(const Glb* glb, NoliFile* file, int32_t index) {
     NOLI_TRY(noli_exchange_put(file, splits ? shape->split_corner : shape->primitive[kind],
                                (int64_t)noli_shape_corners(kind) * shape->n[kind]));
   }
+
   for (int64_t f = 0; f <= target_count(glb, shape); f++) {
     float* normal = f > 0 ? own : base;
     split(shape, take_target(glb, index, f, base, x, normal), all);
@@ -464,6 +468,7 @@ static NoliStatus put_shape(const Glb* glb, NoliFile* file, int32_t index) {
       NOLI_TRY(noli_exchange_put(file, all, n_all));
     }
   }
+
   NOLI_TRY(put_uv(file, shape));
 done:
   noli_free(context, all);

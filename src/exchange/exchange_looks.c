@@ -181,6 +181,7 @@ static NoliStatus read_library(NoliExchange* exchange, const char* path, const c
     status = noli_cursor_open(exchange->context, path, &cursor);
     status = status == NOLI_ERROR_MEMORY ? status : NOLI_OK;
   }
+
   for (; cursor.at < cursor.end; noli_skip_line(&cursor)) {
     NoliSpan key = noli_next_word(&cursor);
     if (!noli_span_is(key, "newmtl")) {
@@ -241,6 +242,7 @@ static NoliStatus identify(NoliExchange* exchange, int64_t m) {
     noli_free(exchange->context, of_shape);
     of_shape = NULL;
   }
+
   if (taken) {
     snprintf(material->identifier + n, size - (size_t)n, "__m%lld", (long long)m);
   }
@@ -360,6 +362,7 @@ static NoliStatus order_triangles(NoliContext* context, NoliShape* shape, Found*
     memcpy(place + 3 * t, found->place + 3 * from, 3 * sizeof *place);
     triangle[t] = found->triangle[from];
   }
+
   noli_free(context, shape->primitive[NOLI_SHAPE_TRIANGLES]);
   noli_free(context, found->triangle);
   noli_free(context, found->place);
@@ -429,11 +432,13 @@ static NoliStatus take_uv(NoliExchange* exchange, const Search* search, NoliShap
     any = any || has;
     all = all && has;
   }
+
   if (!any) {
     noli_free(exchange->context, shape->corner_uv);
     shape->corner_uv = NULL;
     goto done;
   }
+
   NOLI_NEW_ZERO(exchange->context, shape->uv, 2 * (n_uv + 1));
   for (int64_t i = 0; i < 2 * n_uv; i++) {
     shape->uv[i] = (float)looks->uv.data[i];
@@ -465,6 +470,7 @@ static NoliStatus split_vertices(NoliContext* context, NoliShape* shape) {
   }
   NOLI_TRY(noli_sort_tuples(context, pair, 2, n, order));
   int32_t now = 0;
+
   for (int64_t i = 0; i < n; i++) {
     const int32_t* own = pair + 2 * (int64_t)order[i];
     const int32_t* before = i > 0 ? pair + 2 * (int64_t)order[i - 1] : NULL;

@@ -62,6 +62,7 @@ static NoliStatus put_header(const NoliExchange* exchange, NoliFile* file, int64
       n[kind] += exchange->shape[s].n[kind];
     }
   }
+
   NOLI_TRY(noli_file_print(
       file,
       "ply\nformat binary_little_endian 1.0\ncomment noli %s, metres, up %c%c, time %.17g s\n",
@@ -77,6 +78,7 @@ static NoliStatus put_header(const NoliExchange* exchange, NoliFile* file, int64
     }
     NOLI_TRY(noli_file_write(file, "\n", 1));
   }
+
   NOLI_TRY(noli_file_print(
       file,
       "element vertex %d\nproperty float x\nproperty float y\nproperty float z\n"

@@ -154,6 +154,7 @@ static NoliStatus put_topology(Stage* stage, const NoliShape* shape, int32_t kin
                              "                )\n",
                              (double)stage->width));
   }
+
   if (kind == NOLI_SHAPE_SEGMENTS) {
     NOLI_TRY(put_counts(file, "curveVertexCounts", shape->n[kind], 2));
     NOLI_TRY(noli_file_print(file, "                uniform token type = \"linear\"\n"));
@@ -303,6 +304,7 @@ static NoliStatus put_prim(Stage* stage, int32_t index, int32_t kind, const char
     NOLI_TRY(put_material_subsets(stage, shape));
     NOLI_TRY(put_group_subsets(stage, shape));
   }
+
   NOLI_TRY(noli_file_print(file, "            }\n"));
 done:
   return status;
@@ -395,6 +397,7 @@ static NoliStatus put_head(Stage* stage) {
                       "def Xform \"World\"\n{\n",
                       noli_version(), time_code(stage, exchange->n_frames - 1), stage->rate,
                       stage->rate, z_is_up ? 'Z' : 'Y'));
+
   if (!z_is_up && degrees != 0.0) {
     NOLI_TRY(noli_file_print(file,
                              "    float xformOp:rotate%c = %g\n"

@@ -241,6 +241,7 @@ static void evaluate_branches(const NoliMaterialPoint* point, const NoliMat3* F,
       out->hessian[BLOCK_VALUES * t + i] += hessian[i];
     }
   }
+
   if (of_branch != what) {
     project_sum(rest_inverse, out->hessian + BLOCK_VALUES * t);
   }

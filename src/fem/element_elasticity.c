@@ -51,6 +51,7 @@ NOLI_WIDE static void add_reference_tangent(const NoliStretchDerivatives* d, dou
       }
     }
   }
+
   for (int m = 0; m < 3; m++) {
     // coupled stretches
     for (int r = 0; r < 9; r++) {
@@ -247,6 +248,7 @@ static double evaluate_point(const Element* element, int32_t q, double weight,
       sum = k == 0 ? P : noli_add33(sum, P);
     }
   }
+
   if (of_branch != element->what) {
     NoliMat3 G = noli_load33(inverse);
     noli_branches_project(&G, A);
@@ -270,6 +272,7 @@ static void evaluate_element(const Element* element, const double* x, const Noli
              (size_t)elements->stride * (size_t)elements->stride * sizeof(double));
     }
   }
+
   for (int32_t q = 0; q < n_point; q++) {
     int64_t at = noli_elements_at(elements, element->t, q);
     double weight = element->data->scale * noli_elements_volume(elements, element->t, q);
@@ -284,6 +287,7 @@ static void evaluate_element(const Element* element, const double* x, const Noli
       }
     }
   }
+
   if (element->what & NOLI_EVAL_ENERGY) {
     out->energy[element->t] = energy;
   }

@@ -144,6 +144,7 @@ NoliStatus noli_mass_create(NoliContext* context, const NoliSpace* space, const 
   NOLI_TRY(table_create(context, space, noli_space_mass_degree(space), &table));
   NOLI_NEW(context, matrix, (int64_t)n * n);
   NOLI_TRY(make_pattern(context, space, mass));
+
   for (int64_t t = 0; t < space->n_tet; t++) {
     const int32_t* node = space->node + t * n;
     element_mass(space, &table, t, density[t], matrix);
@@ -215,6 +216,7 @@ NoliStatus noli_element_mass_create(NoliContext* context, const NoliSpace* space
   NOLI_TRY(table_create(context, space, noli_space_mass_degree(space), &table));
   NOLI_NEW(context, mass->factor, space->n_tet);
   NOLI_NEW(context, mass->matrix, (int64_t)n * n * (curved ? space->n_tet : 1));
+
   for (int64_t t = 0; t < space->n_tet; t++) {
     // on straight shapes all matrices are multiples of the matrix for volume 1
     double volume = point_volume(space, &table, t, 0) / table.rule.weight[0] / 6.0;
@@ -350,6 +352,7 @@ static void evaluate_inertia(const NoliElementInertia* inertia, int64_t t, const
       d[3 * a + i] = x[3 * (int64_t)node[a] + i] - x_tilde[3 * (int64_t)node[a] + i];
     }
   }
+
   for (int32_t a = 0; a < n; a++) {
     NoliVec3 sum = noli_vec3(0.0, 0.0, 0.0);
     for (int32_t b = 0; b < n; b++) {
@@ -358,6 +361,7 @@ static void evaluate_inertia(const NoliElementInertia* inertia, int64_t t, const
     noli_store3(f + 3 * a, noli_scale3(factor, sum));
     energy += noli_dot3(noli_load3(f + 3 * a), noli_load3(d + 3 * a));
   }
+
   if (what & NOLI_EVAL_ENERGY) {
     out->energy[t] = 0.5 * energy;
   }

@@ -232,6 +232,7 @@ const char* noli_expansion_defect(const NoliExpansion* expansion, int32_t n_node
   NOLI_RULE(expansion->row.data[n_vertex] == expansion->place.count &&
                 expansion->place.count == expansion->weight.count,
             "expansion: rows do not hold all weights");
+
   for (int64_t s = 0; s < term->n_stencil; s++) {
     int64_t begin = expansion->first.data[s], end = expansion->first.data[s + 1];
     NOLI_RULE(begin <= end && end <= expansion->node.count, "expansion: stencils do not ascend");

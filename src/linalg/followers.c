@@ -45,6 +45,7 @@ NoliStatus noli_followers_finish(NoliContext* context, NoliFollowers* followers)
       followers->share[to] = followers->weight[k];
     }
   }
+
   NOLI_VALIDATE(context, noli_followers_defect(followers));
 done:
   noli_free(context, next);
@@ -116,6 +117,7 @@ static NoliStatus add_vertex(Resolving* resolving, int64_t first, int32_t t, int
     noli_store3(offset, noli_mul_add3(noli_load3(offset), weight, own));
     return NOLI_OK;
   }
+
   int32_t other = resolving->of_node[vertex];
   if (other == NOLI_NULL_INDEX) {
     return add_to_row(resolving, first, vertex, weight);

@@ -104,6 +104,7 @@ static NoliStatus orthonormalize(Lanczos* lanczos, int32_t count, double* w, dou
   double first = sqrt(lanczos_dot(n, w, lanczos->product)), before;
   *norm = first;
   int32_t pass = 0;
+
   do {
     before = *norm;
     for (int32_t i = 0; i < count; i++) {
@@ -261,6 +262,7 @@ static NoliStatus lanczos_iterate(NoliContext* context, Lanczos* lanczos) {
       NOLI_TRY(begin_search(lanczos, lanczos->n_wanted));
     }
   }
+
   status = noli_fail(context, NOLI_NOT_CONVERGED, "%d eigenvalues did not converge in %d restarts",
                      (int)lanczos->n_wanted, MAX_RESTARTS);
 done:

@@ -54,6 +54,7 @@ static Graph make_graph(NoliRowParts* parts, const NoliBlockMatrix* matrix) {
       start[matrix->col[k] + 1]++;
     }
   }
+
   for (int32_t i = 0; i < n; i++) {
     start[i + 1] += start[i];
     fill[i] = start[i];
@@ -64,6 +65,7 @@ static Graph make_graph(NoliRowParts* parts, const NoliBlockMatrix* matrix) {
       parts->neighbour[fill[matrix->col[k]]++] = i;
     }
   }
+
   return (Graph){.n = n,
                  .start = start,
                  .neighbour = parts->neighbour,
@@ -129,6 +131,7 @@ static void divide(Graph* graph, int32_t part, int32_t other) {
   if (seed == NOLI_NULL_INDEX) {
     return;
   }
+
   // from a row far from all others
   search(graph, part, seed);
   search(graph, part, graph->queue[graph->n_reached - 1]);
@@ -137,6 +140,7 @@ static void divide(Graph* graph, int32_t part, int32_t other) {
     int32_t i = graph->queue[k];
     graph->part[i] = graph->level[i] > level ? other : part;
   }
+
   // the rows of this level that touch the other part
   for (int32_t k = 0; k < graph->n_reached; k++) {
     int32_t i = graph->queue[k];

@@ -332,6 +332,7 @@ static NoliStatus pack_diagonals(const NoliRows* rows, NoliContext* context, con
     }
     piece->n_out[r] = n - first;
   }
+
   NOLI_TRY(noli_grow(context, (void**)&piece->diagonal_out, &piece->capacity[2], n,
                      sizeof *piece->diagonal_out));
   Diagonal* to = piece->diagonal_out;

@@ -89,6 +89,7 @@ static NoliStatus find_backend(NoliContext* context, const char* name, Wanted wa
       *backend = backends[k];
     }
   }
+
   if (*backend == NULL) {
     const char* nearest = noli_nearest(name, names, n);
     status =
@@ -97,6 +98,7 @@ static NoliStatus find_backend(NoliContext* context, const char* name, Wanted wa
                   nearest != NULL ? "did you mean" : "try", nearest != NULL ? nearest : names[0]);
     goto done;
   }
+
   NOLI_CHECK(context, (*backend)->info.built, NOLI_ERROR_ARGUMENT,
              "the linear solver \"%s\" is not part of this build%s", name,
              strncmp(name, "petsc:", 6) == 0 ? ": it needs PETSc, see docs/howto/mpi.md" : "");
@@ -406,6 +408,7 @@ static NoliStatus analyze(NoliLinSolver* solver) {
     solver->fresh = solver->forgotten;
     solver->pattern_id = pattern_id;
   }
+
   solver->phase = PHASE_ANALYZED;
   solver->forgotten = false;
 done:

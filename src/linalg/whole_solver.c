@@ -263,6 +263,7 @@ NoliStatus noli_whole_solver_factor(NoliWholeSolver* solver, const NoliLinSystem
     NOLI_TRY(system->assemble(system->user, &matrix));
     share = noli_share_of_general(matrix);
   }
+
   NOLI_TRY(noli_rows_gather_pattern(&solver->rows, context, &share, NOLI_ROWS_FIRST));
   NOLI_TRY(noli_rows_gather_values(&solver->rows, context, &share));
   NoliStatus own = NOLI_OK;

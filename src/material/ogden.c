@@ -207,6 +207,7 @@ static void add_term_third(double mu, double a, const double sigma[3], const dou
     share *= (i == m ? 2.0 : -1.0) / 3.0;
     D[j][l][m] += c * a * a * w[i] * share;
   }
+
   for (int i = 0; i < 3; i++) {
     int j = (i + 1) % 3, k = (i + 2) % 3;
     double product = sigma[j] * sigma[k], quotient = power_quotient(sigma[j], sigma[k], a - 1.0);

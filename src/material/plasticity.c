@@ -73,6 +73,7 @@ static Flow flow_of(NoliLame lame, const double sigma[3]) {
     w += residual / (3.0 * lame.mu + end.slope);
     end = yield_at(lame.parameter, a + w);
   }
+
   flow.growth = w;
   flow.factor = 1.0 - 3.0 * lame.mu * w / flow.q;
   flow.slope = end.slope;

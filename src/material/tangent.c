@@ -366,6 +366,7 @@ static void add_stretch_product(const NoliMembraneLaw* law,
     to->by[NOLI_NUMBER_MU + k] =
         noli_add33(to->by[NOLI_NUMBER_MU + k], product_of_change(&spectrum, frame, w, slope));
   }
+
   set_product(&spectrum, sigma, &third, frame, w, &product);
   to->Q = noli_add33(to->Q, product.Q);
   for (int k = 0; k < 81; k++) {
@@ -447,6 +448,7 @@ static void add_shear(double k, const double change[2], const double u[PAIR], co
       to->D[PAIR * r + c] += product[r];
     }
   }
+
   noli_project_change(PAIR, value, vector, H); // of first degree: itself
   add_times(H, k, w, to->q);
   add_times(H, change[0], w, to->by[0]);

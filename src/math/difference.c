@@ -74,6 +74,7 @@ NoliStatus noli_differences(NoliContext* context, int64_t n, NoliShiftFn* fn, vo
   }
   (void)frexp(step, &exponent);
   bool ended = false;
+
   for (int level = 0; level < NOLI_DIFFERENCE_LEVELS && !ended; level++) {
     double h = ldexp(1.0, exponent - 1 - level);
     fn(user, h, up);

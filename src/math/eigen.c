@@ -166,6 +166,7 @@ NOLI_INLINE void ql_step(int32_t n, double* d, double* e, double* rows, int32_t 
     g = cosine * r - b;
     rotate_rows(n, rows + i * n, rows + (i + 1) * n, cosine, sine);
   }
+
   d[l] -= shift;
   e[l] = g;
   e[m] = 0.0;
@@ -268,6 +269,7 @@ static inline bool is_definite(int32_t n, const double* a) {
     least = fmax(least, a[i * n + i]);
   }
   least *= 16.0 * DBL_EPSILON;
+
   for (int32_t i = 0; i < n; i++) {
     double pivot = a[i * n + i];
     for (int32_t j = 0; j < i; j++) {

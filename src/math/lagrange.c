@@ -23,6 +23,7 @@ void noli_tri_lattice(int32_t order, int32_t lattice[][3]) {
       lattice[n][(edge + 1) % 3] = j;
     }
   }
+
   // inner nodes have coordinates of at least 1: those of order p - 3, plus 1
   if (order >= 3) {
     noli_tri_lattice(order - 3, lattice + n);

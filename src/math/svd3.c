@@ -192,6 +192,7 @@ NOLI_INLINE bool rotate_lanes(const LaneColumn* restrict p, const LaneColumn* re
     gamma[l] = noli_dot3(b_p, b_q);
     turns[l] = is_oblique(alpha[l], beta[l], gamma[l]) ? 1.0 : 0.0;
   }
+
   if (!noli_any_lane(turns)) {
     return false;
   }

@@ -208,6 +208,7 @@ static NoliStatus add_angles(const NoliSim* sim, const NoliMotion* motion, const
   for (int32_t i = 0; i < motion->n_node; i++) {
     has[motion->node[i]] = 1;
   }
+
   for (int32_t s = 0; s < block->n_angle; s++) {
     const int32_t* node = block->node + 2 * (int64_t)s;
     bool clamped = has[node[0] - first] != 0 && has[node[1] - first] != 0;

@@ -83,6 +83,7 @@ static NoliStatus assemble(Modes* modes, unsigned roles, NoliSystem* system) {
       on_vertices[n++] = stage->terms.on_vertices[i];
     }
   }
+
   NOLI_TRY(noli_system_create(modes->context, &stage->problem->followers, stage->problem->n_vert,
                               stage->terms.n, system));
   NOLI_TRY(noli_system_number(system, stage->search.unknown, NULL, 0));
@@ -108,6 +109,7 @@ static NoliStatus add_rank_one(Modes* modes) {
   }
   NOLI_TRY(noli_low_rank_resize(&system->low_rank, modes->context, n, system->n_dof));
   n = 0;
+
   for (int32_t i = 0; i < stage->terms.n; i++) {
     const NoliTerm* term = &stage->terms.term[i];
     int32_t n_own = term->type->rank != NULL ? term->type->rank(term->self) : 0;

@@ -107,6 +107,7 @@ static void test_ray(Query* query, const int32_t vertex[3]) {
     negative = negative || volume[i] < 0.0;
     sum += volume[i];
   }
+
   if ((positive && negative) || sum == 0.0) {
     return;
   }

@@ -140,6 +140,7 @@ NoliStatus noli_sim_nodal_stresses(NoliSim* sim, NoliStress* stress) {
       add_to_nodes(block, t, volume, &element[noli_model_cell(model, b, t)], around, stress);
     }
   }
+
   NOLI_TRY(noli_model_gather(model, sizeof *stress, stress, model->problem.n_vert));
   NOLI_TRY(noli_model_gather(model, sizeof *around, around, model->problem.n_vert));
   for (int32_t i = 0; i < model->problem.n_vert; i++) {

@@ -42,6 +42,7 @@ NoliStatus noli_sim_springs(NoliSim* sim, const NoliSpringForce** springs, int32
     sum.length /= sum.n;
     sim->results.springs[i] = sum;
   }
+
   *springs = sim->results.springs;
   *n_springs = model->n_spring;
 done:

@@ -64,6 +64,7 @@ static NoliStatus keep_good_cells(NoliContext* context, const NoliMesh* mesh, No
   noli_mesh_cells(*good, kept);
   int32_t* n_kept[] = {&(*good)->n_tet, &(*good)->n_tri, &(*good)->n_edge, &(*good)->n_point};
   int64_t first_of_kind = 0;
+
   for (int kind = 0; kind < NOLI_N_CELL_KINDS; kind++) {
     int32_t width = all[kind].width;
     NOLI_NEW(context, source[kind], all[kind].n);

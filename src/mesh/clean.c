@@ -65,6 +65,7 @@ static NoliStatus find_merged(NoliContext* context, const NoliMesh* mesh, double
   for (int64_t i = 0; i < 3 * (int64_t)mesh->n_vert; i++) {
     most = isfinite(mesh->x[i]) ? fmax(most, fabs(mesh->x[i])) : most;
   }
+
   // numbers of cells stay exact
   grid.cell = fmax(fmax(tolerance, 4.0 * DBL_EPSILON * most), DBL_MIN);
   while (grid.n_slot < mesh->n_vert) {
@@ -131,6 +132,7 @@ static NoliStatus mark_cells(NoliContext* context, const NoliMesh* mesh, const N
   }
   noli_ascending_tuples(merged, width, cells->n, tuple);
   NOLI_TRY(noli_sort_tuples(context, tuple, width, cells->n, order));
+
   for (int32_t k = 0; k < cells->n; k++) {
     const int32_t* sorted = tuple + (int64_t)order[k] * width;
     const int32_t* before = k > 0 ? tuple + (int64_t)order[k - 1] * width : NULL;
@@ -180,6 +182,7 @@ static void drop_cells(NoliContext* context, NoliMesh* mesh, const uint8_t* mark
   int32_t* const counts[] = {&mesh->n_tet, &mesh->n_tri, &mesh->n_edge, &mesh->n_point};
   int32_t** const arrays[] = {&mesh->tet, &mesh->tri, &mesh->edge, &mesh->point};
   int32_t** const tag_arrays[] = {&mesh->tet_tag, &mesh->tri_tag};
+
   for (int kind = 0; kind < NOLI_N_CELL_KINDS; kind++) {
     int64_t width = cells[kind].width;
     int32_t n_kept = 0;

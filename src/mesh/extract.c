@@ -27,6 +27,7 @@ static NoliStatus extract_surface(NoliContext* context, const NoliMesh* mesh, No
       memcpy(made->tri_tag, tri_tag, (size_t)n_tri * sizeof(int32_t));
     }
   }
+
   if (mesh->n_edge > 0) {
     memcpy(made->edge, mesh->edge, (size_t)mesh->n_edge * 2 * sizeof(int32_t));
   }

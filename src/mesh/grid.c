@@ -29,6 +29,7 @@ static void cut_cell(const NoliGrid* grid, const int32_t cell[3], int32_t tet[6]
     start[a] = forward ? cell[a] : cell[a] + 1;
     mirrored ^= !forward;
   }
+
   for (int k = 0; k < 6; k++) {
     // walk along the axes from one end of the diagonal to the other
     int32_t at[3] = {start[0], start[1], start[2]};
@@ -96,6 +97,7 @@ static NoliStatus make_grid(NoliContext* context, const char* shape, NoliGrid* g
     n_vert *= grid->layers[a];
     n_cell *= grid->cells[a];
   }
+
   NOLI_CHECK(context, n_vert <= INT32_MAX && 6.0 * n_cell <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
              "%s: %d x %d x %d cells exceed the index range", shape, grid->cells[0], grid->cells[1],
              grid->cells[2]);
@@ -127,6 +129,7 @@ NoliStatus noli_grid_make(NoliContext* context, const char* shape, NoliGrid grid
   for (int64_t v = 0; v < made->n_curve; v++) {
     map(size, made->curve_x + 3 * v);
   }
+
   // coarse cells cannot follow maps that turn sharply
   NOLI_TRY(noli_mesh_straighten(context, made));
   if (surface) {
@@ -135,6 +138,7 @@ NoliStatus noli_grid_make(NoliContext* context, const char* shape, NoliGrid grid
     *mesh = made;
     made = NULL;
   }
+
   NOLI_VALIDATE(context, noli_mesh_defect(*mesh));
 done:
   noli_mesh_destroy(context, &made);

@@ -161,6 +161,7 @@ static int32_t find_determinant(const NoliShapeBasis* basis, const double* X, do
                                  noli_sub3(noli_load3(X + 3 * b), first));
     }
   }
+
   for (int k = 0; k < 3; k++) {
     differentiate(basis->order, control, k, &slope[k]);
   }
@@ -177,6 +178,7 @@ static int32_t find_determinant(const NoliShapeBasis* basis, const double* X, do
       det[jacobian_place(order, sum)] += noli_dot3(slope[0].value[i], cross.value[j]);
     }
   }
+
   for (int32_t a = 0; a < n_det; a++) {
     det[a] /= multinomial(order, exponent[a]);
   }
@@ -267,6 +269,7 @@ static bool is_above(int32_t order, const double* det, int32_t n, double bound,
   }
   memcpy(waiting[0].det, det, (size_t)n * sizeof *det);
   depth[0] = 0;
+
   while (n_waiting > 0) {
     Box box = waiting[--n_waiting];
     int own_depth = depth[n_waiting], edge[2] = {0, 1};
@@ -365,6 +368,7 @@ NoliStatus noli_mesh_straighten(NoliContext* context, NoliMesh* mesh) {
   NOLI_NEW_ZERO(context, halvings, mesh->n_curve);
   memcpy(curved, mesh->curve_x, 3 * (size_t)mesh->n_curve * sizeof *curved);
   noli_shape_basis(mesh->order, &basis);
+
   for (int round = 0; round < ROUNDS && mark_nodes(mesh, &basis, round, halvings); round++) {
     for (int32_t v = 0; v < mesh->n_curve; v++) {
       share[v] = halvings[v] > STRAIGHT ? 0.0 : ldexp(1.0, -halvings[v]);

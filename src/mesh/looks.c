@@ -151,6 +151,7 @@ NoliStatus noli_mesh_refine_looks(NoliContext* context, NoliMeshLooks* looks) {
       fine.group[c] = looks->group[t];
     }
   }
+
   // the names stay
   int32_t** lists[][2] = {{&looks->vertex, &fine.vertex},
                           {&looks->corner_uv, &fine.corner_uv},
@@ -161,6 +162,7 @@ NoliStatus noli_mesh_refine_looks(NoliContext* context, NoliMeshLooks* looks) {
     *lists[k][0] = *lists[k][1];
     *lists[k][1] = old;
   }
+
   double* old = looks->x;
   looks->x = fine.x;
   fine.x = old;

@@ -167,6 +167,7 @@ NoliStatus noli_parts_to_sets(NoliContext* context, NoliMeshParts* parts, NoliMe
       sets->first[member[i].set + 1]++;
     }
   }
+
   for (int64_t s = 0; s < n; s++) {
     sets->first[s + 1] += sets->first[s];
     sets->name[s] = from->name.data[s];
@@ -335,12 +336,14 @@ static NoliStatus cut_polygons(NoliContext* context, const char* path, NoliMeshP
       count_odd(&bent, x.data, shape.off_plane / shape.size);
     }
   }
+
   for (int64_t i = 0; i < parts->sets.face.count; i++) {
     NoliSetFace* face = &parts->sets.face.data[i];
     if (face->tri != NOLI_NULL_INDEX) {
       memcpy(face->vertex, parts->tri.data + 3 * (int64_t)face->tri, sizeof face->vertex);
     }
   }
+
   log_odd(context, path, parts, &bent, &crossed);
 done:
   noli_array_free(context, &x);

@@ -121,6 +121,7 @@ NoliStatus noli_polygon_cut(NoliContext* context, const double* point, int32_t n
     polygon_measure(&rest, best - 1);
     polygon_measure(&rest, best);
   }
+
   *complete = true;
 done:
   noli_free(context, rest.corner);

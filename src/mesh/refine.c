@@ -163,6 +163,7 @@ NoliStatus noli_mesh_refine(NoliContext* context, NoliMesh* mesh, int32_t times)
              "curved meshes cannot be refined: refine first, then raise the order");
   double n_cells = mesh->n_tet * pow(8.0, times) + mesh->n_tri * pow(4.0, times) +
                    mesh->n_edge * pow(2.0, times);
+
   // every cell has up to six edges
   NOLI_CHECK(context, times == 0 || n_cells < INT32_MAX / 8, NOLI_ERROR_TOO_LARGE,
              "refinement would make %.0f cells", n_cells);
@@ -173,6 +174,7 @@ NoliStatus noli_mesh_refine(NoliContext* context, NoliMesh* mesh, int32_t times)
     fine = finer;
     finer = NULL;
   }
+
   if (fine != NULL) {
     NOLI_VALIDATE(context, noli_mesh_defect(fine));
   }

@@ -42,6 +42,7 @@ NoliStatus noli_sort_tuples(NoliContext* context, const int32_t* tuple, int32_t 
   for (int32_t i = 0; i < n; i++) {
     order[i] = i;
   }
+
   // the last column first, because later passes are stable
   for (int32_t column = width - 1; column >= 0; column--) {
     int32_t bits = 0;

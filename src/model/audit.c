@@ -138,6 +138,7 @@ NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x, NoliDe
   if (n > 0) {
     NOLI_TRY(mark_crossing(model, defects, &crossing));
   }
+
   for (int64_t i = 0; i < n; i++) {
     // of bodies that cross, one vertex does not locate the others
     int32_t body = model->problem.surface->body[nested[i].vertex], container = nested[i].container;
@@ -211,6 +212,7 @@ NoliStatus noli_audit_add_overlaps(const NoliModel* model, const double* x, Noli
   }
   NOLI_TRY(noli_audit_overlaps(model->context, problem->surface, x, &problem->contact.body_pairs,
                                &overlaps, &n));
+
   for (int64_t i = 0; i < n; i++) {
     const NoliOverlap* overlap = &overlaps[i];
     NoliDefect defect = {.kind = NOLI_DEFECT_ZERO_GAP, .distance = overlap->gap};

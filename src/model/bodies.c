@@ -133,6 +133,7 @@ static NoliStatus divide_block(NoliModel* model, int32_t index, const int32_t* r
       n += problem->range[b].block == index && rank[t] == own ? 1 : 0;
     }
   }
+
   NOLI_NEW(model->context, block->number, n);
   n = 0;
   for (int32_t b = 0; b < model->n_body; b++) {
@@ -148,6 +149,7 @@ static NoliStatus divide_block(NoliModel* model, int32_t index, const int32_t* r
     }
     range->end = n;
   }
+
   block->divided = true;
   block->n_element = n;
 done:
@@ -456,6 +458,7 @@ static NoliStatus add_proxy(const NoliModel* model, const NoliSimDef* def, int32
     proxies->body[b].n_node = model->vert_first[b + 1] - model->vert_first[b];
     goto done;
   }
+
   proxies->any = true;
   if (space == NULL) {
     NOLI_TRY(noli_space_create(model->context, body->mesh, 1, &linear));

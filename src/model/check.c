@@ -31,6 +31,7 @@ static NoliStatus add_near_planes(const NoliModel* model, const double* x, doubl
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
   const NoliBodyPairs* pairs = &problem->contact.body_pairs;
+
   for (int32_t i = 0; i < problem->surface->n_point; i++) {
     int32_t vertex = problem->surface->point[i];
     int32_t body = problem->surface->body[vertex];
@@ -117,6 +118,7 @@ static NoliStatus add_penetrations(const NoliModel* model, const double* x, Noli
       problem->contact.surface_radius, problem->contact.dhat, &search));
   NOLI_TRY(noli_implicit_surface_contacts_build(&set, search, x, problem->contact.dhat, false,
                                                 noli_context_threads(context)));
+
   for (int64_t c = 0; c < set.contact.count; c++) {
     const NoliImplicitSurfaceContact* contact = &set.contact.data[c];
     if (contact->d >= 0.0) {
@@ -205,6 +207,7 @@ done:
   } else {
     noli_array_free(context, &defects);
   }
+
   noli_definition_free(context, &def);
   noli_model_destroy(&model);
   return status;

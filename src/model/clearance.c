@@ -211,6 +211,7 @@ NoliStatus noli_clearance_set_distance(NoliModel* model, const NoliSimDef* def) 
       given ? noli_resolve(def->contact_distance, &problem->size) : DEFAULT_SHARE * problem->size.d;
   model->rest_gap = (NoliGap){.distance = INFINITY, .entity = {NOLI_NULL_INDEX, NOLI_NULL_INDEX}};
   model->follows_rest_gap = false;
+
   // the square of the distance must be representable
   NOLI_CHECK(model->context,
              problem->contact.dhat < 1e15 &&
@@ -312,6 +313,7 @@ static NoliStatus report_rooms(const NoliModel* model) {
     n_inside += model->obstacle[nested[i].container];
     first = n_inside == 1 && first == NULL ? &nested[i] : first;
   }
+
   if (first != NULL) {
     char more[64] = "";
     if (n_inside > 1) {

@@ -236,6 +236,7 @@ static NoliStatus report_layers(const NoliModel* model, const NoliSimDef* def) {
       doubt_layer(model, b, normal, thickness, &doubt);
     }
   }
+
   warn(model, &doubt);
 done:
   noli_free(model->context, normal);

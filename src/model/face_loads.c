@@ -45,6 +45,7 @@ static int32_t list_faces(const NoliModel* model, int32_t body, const Meant* mea
   bool planar = surface->planar[body];
   const int32_t* first = planar ? surface->edge_first : surface->tri_first;
   int32_t n = 0;
+
   for (int64_t i = first[body]; i < first[body + 1]; i++) {
     int32_t face[3] = {0, 0, NOLI_NULL_INDEX};
     if (planar) {
@@ -211,6 +212,7 @@ NoliStatus noli_face_loads_build(NoliModel* model, const NoliSimDef* sim_def, in
     }
     noli_sort(meant.face, def->n_face, sizeof *meant.face, compare_corners);
   }
+
   force->thickness =
       model->problem.surface->planar[body] ? sim_def->bodies[body].plane_strain : 1.0;
   if (curved) {
@@ -218,6 +220,7 @@ NoliStatus noli_face_loads_build(NoliModel* model, const NoliSimDef* sim_def, in
   } else {
     NOLI_TRY(find_faces(model, body, &meant, force));
   }
+
   NOLI_CHECK(model->context, force->faces.n > 0 || force->curved.n > 0, NOLI_ERROR_ARGUMENT,
              "%s%sforce %d, a %s: body \"%s\" has no face with all its %s among those given", place,
              colon, (int)index, def->kind, model->name[body], curved ? "nodes" : "vertices");

@@ -154,6 +154,7 @@ static NoliStatus find_inner(NoliModel* model, const NoliSimDef* def, NoliBroadP
     folding = folding || body->order > 1 || body->shell.thickness > 0.0 ||
               noli_proxy_kind(&body->proxy) != NOLI_PROXY_AUTOMATIC;
   }
+
   NOLI_TRY(noli_broad_phase_find(broad_phase, problem->X, problem->X, reach,
                                  &problem->contact.body_pairs, &all));
   NOLI_TRY(noli_gcp_inner_candidates(context, problem->surface, geometric->inside, &all, &inside));

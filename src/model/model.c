@@ -68,6 +68,7 @@ static NoliStatus build_elements(NoliModel* model, const NoliSimDef* def) {
           noli_definition_locate_body(model->context, &def->bodies[b], model->name[b], status));
     }
   }
+
   for (int32_t i = 0; i < problem->n_block; i++) {
     NoliBlock* block = &problem->block[i];
     NOLI_TRY(block->type->finish(block));
@@ -439,6 +440,7 @@ static NoliStatus copy_motions(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NOLI_NEW_ZERO(context, model->motion, def->n_motions);
+
   for (int32_t m = 0; m < def->n_motions; m++) {
     NoliMotion* motion = &model->motion[model->n_motion++];
     motion->def = def->motions[m];
@@ -705,11 +707,13 @@ static void release_parts(NoliModel* model) {
     noli_free(context, model->motion[m].x_t1);
     noli_free(context, model->motion[m].inner);
   }
+
   for (int32_t f = 0; f < model->n_force; f++) {
     noli_free(context, model->force[f].node);
     noli_curved_faces_free(context, &model->force[f].curved);
     noli_free(context, model->force[f].faces.tri);
   }
+
   noli_gcp_model_release(model);
   for (int32_t i = 0; i < problem->n_block; i++) {
     noli_block_destroy(&problem->block[i]);

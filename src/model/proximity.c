@@ -248,12 +248,14 @@ static void list_groups(NoliProximity* proximity) {
       }
     }
   }
+
   n_of_items = n;
   for (int32_t i = 0; i < n_vert; i++) {
     if (leaf[i] == NOLI_NULL_INDEX) {
       proximity->order[n++] = i;
     }
   }
+
   proximity->n_group = 0;
   for (int32_t i = 0, begin = 0; i < n; i++) {
     if (i == 0 || i >= n_of_items || i - begin == GROUP ||
@@ -362,6 +364,7 @@ static NoliStatus list_neighbours(NoliProximity* proximity) {
       }
     }
   }
+
   proximity->first[model->n_body] = proximity->near.count;
 done:
   return status;
@@ -515,12 +518,14 @@ static void search_others(Search* search) {
       search->nearest = fmin(search->nearest, gap);
     }
   }
+
   int32_t before = proximity->nearest[search->vertex];
   if (before >= 0) {
     int32_t other = problem->surface->body[proximity->vertex[3 * (int64_t)before]];
     search->offset = noli_surface_offset(problem->surface, body, other);
     test_item(search, before, &proximity->vertex[3 * (int64_t)before]);
   }
+
   for (int64_t k = proximity->first[body]; k < proximity->first[body + 1]; k++) {
     search->offset = noli_surface_offset(problem->surface, body, proximity->near.data[k]);
     search_body(search, proximity->near.data[k]);
@@ -640,6 +645,7 @@ static void search_self(const NoliProximity* proximity, Search* search, int32_t 
   if (forest->root[body] != NOLI_NULL_INDEX) {
     stack[n_stack++] = forest->root[body];
   }
+
   while (n_stack > 0) {
     int32_t node = stack[--n_stack];
     const NoliPatch* patch = &proximity->patch[node];

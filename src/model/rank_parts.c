@@ -33,6 +33,7 @@ static NoliStatus list_cells(const NoliModel* model, const NoliSimDef* def, int3
     }
     n_vert += mesh->n_vert;
   }
+
   cells->n_vert = (int32_t)n_vert;
 done:
   return status;
@@ -182,6 +183,7 @@ NoliStatus noli_rank_parts_own_nodes(NoliModel* model, const int32_t* rank) {
   }
   NOLI_NEW(context, around.rank, around.first[n_node + 1]);
   add_elements(model, rank, &around);
+
   for (int32_t i = 0; i < n_node; i++) {
     const int32_t* own = around.rank + around.first[i];
     problem->ranks.owner[i] =

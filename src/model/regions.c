@@ -45,6 +45,7 @@ static NoliStatus find_parts(NoliContext* context, const NoliMesh* mesh, Surface
     int32_t a = root_of(parent, surface->tri[i - i % 3]), b = root_of(parent, surface->tri[i]);
     parent[a > b ? a : b] = a > b ? b : a;
   }
+
   for (int64_t t = 0; t < surface->n_tri; t++) {
     int32_t root = root_of(parent, surface->tri[3 * t]);
     if (number[root] == NOLI_NULL_INDEX) {
@@ -190,6 +191,7 @@ static NoliStatus enclose(NoliContext* context, const char* name, const NoliVolu
   if (kind == &noli_body_shell && region != NOLI_REGION_TRIANGLES) {
     return all_of_shell(context, name, def, mesh, surface);
   }
+
   switch (region) {
   case NOLI_REGION_TAG:
     return tagged_boundary(context, name, def->index, mesh, surface);

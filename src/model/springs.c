@@ -54,6 +54,7 @@ static int32_t closest(const Places* places, const double* X, const double* at) 
       high = middle;
     }
   }
+
   for (int direction = -1; direction <= 1; direction += 2) {
     for (int32_t i = direction < 0 ? low - 1 : low; i >= 0 && i < places->n; i += direction) {
       double apart = places->place[i].along - along;
@@ -160,6 +161,7 @@ static NoliStatus add_springs(NoliModel* model, const NoliSpringDef* def, int32_
     }
     sort_places(X, &places);
   }
+
   for (int32_t i = 0; i < n; i++) {
     int32_t vertex = vertex_of(model, def->body, def->node, i);
     int32_t other = def->to == NOLI_NULL_INDEX ? NOLI_NULL_INDEX

@@ -215,6 +215,7 @@ static Place closest_place(const Ties* ties, int32_t facet, NoliVec3 p) {
   } else if (place.n == 2) {
     feature = noli_feature_point_edge(at);
   }
+
   NoliVec3 of_case[4] = {p};
   int32_t size = noli_pair_size[feature.kind];
   for (int32_t i = 1; i < size; i++) {
@@ -246,6 +247,7 @@ static Place find_on_surface(const Ties* ties, int32_t body, bool within, NoliVe
   if (forest->root[body] != NOLI_NULL_INDEX) {
     stack[n_stack++] = forest->root[body];
   }
+
   while (n_stack > 0) {
     int32_t n = stack[--n_stack];
     const NoliNode* node = &forest->node[n];
@@ -303,6 +305,7 @@ static int32_t find_element(const Ties* ties, int32_t body, NoliVec3 p, const Pl
   if (forest->root[body] != NOLI_NULL_INDEX) {
     stack[n_stack++] = forest->root[body];
   }
+
   while (n_stack > 0) {
     int32_t n = stack[--n_stack];
     const NoliNode* node = &forest->node[n];
@@ -543,6 +546,7 @@ static NoliStatus attach_near(Ties* ties, double reach) {
   NOLI_TRY(noli_broad_phase_create(model->context, surface, &broad_phase));
   NOLI_TRY(noli_broad_phase_find(broad_phase, ties->x, ties->x, reach, NULL, &candidates));
   int64_t n_point = candidates.point_triangle.count;
+
   for (int64_t i = 0; i < n_point + candidates.edge_edge.count; i++) {
     bool is_edge = i >= n_point;
     NoliPrimitivePair pair =

@@ -82,6 +82,7 @@ NoliStatus noli_partition_cells(NoliContext* context, const NoliCells* cells, in
     }
     goto done;
   }
+
   NOLI_NEW(context, first, n + 1);
   NOLI_NEW(context, vertex, n_corner);
   NOLI_NEW(context, found, n);

@@ -469,6 +469,7 @@ static NoliStatus check_model(NoliContext* context, hid_t file, const char* path
                  read_numbers(group, "rest", H5T_NATIVE_DOUBLE, n, saved.rest) &&
                  read_numbers(group, "size", H5T_NATIVE_DOUBLE, n, saved.size),
              NOLI_ERROR_FORMAT, "%s: the description of the model is not complete", path);
+
   for (int32_t b = 0; b < n; b++) {
     NoliFingerprint print;
     NOLI_TRY(noli_model_fingerprint(sim->model, &sim->definition.def->bodies[b], b, &print));

@@ -422,6 +422,7 @@ static NoliStatus move_vertices(const Writer* writer, const Change* change, cons
       goto done;
     }
   }
+
   NOLI_TRY(set(writer, entry, key, json_incref(list)));
 done:
   json_decref(list);
@@ -573,6 +574,7 @@ NoliStatus noli_output_write_design(NoliContext* context, const NoliScene* scene
   NOLI_TRY(noli_scene_read_json(context, json, strlen(json), 0, &writer.root, &error));
   NOLI_CHECK(context, writer.root != NULL, NOLI_ERROR_INTERNAL, "scene: %s", error.text);
   NOLI_TRY(apply_all(&writer, design, variables));
+
   // the values are in the scene now; a search would start from them
   (void)json_object_del(writer.root, "design");
   NOLI_TRY(name_files(&writer));

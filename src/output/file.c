@@ -251,6 +251,7 @@ NoliStatus noli_file_commit(NoliFile* file, bool durable) {
   }
   int descriptor = file->descriptor;
   file->descriptor = -1;
+
   // quotas and network file systems report a full disk only here
   bool closed = close(descriptor) == 0;
   if (!noli_disk_allows(file->context, "close", file->path) || !closed) {
@@ -318,6 +319,7 @@ static NoliStatus read_all(NoliContext* context, const char* path, int descripto
     }
     *size += (size_t)got;
   }
+
   (*data)[*size] = '\0';
 done:
   return status;
@@ -397,6 +399,7 @@ NoliStatus noli_file_make_directory(NoliContext* context, const char* path) {
   }
   NOLI_NEW(context, part, (int64_t)length + 1);
   memcpy(part, path, length + 1);
+
   // every prefix that ends before a slash, then the whole
   for (size_t i = 1; i <= length; i++) {
     if (part[i] != '/' && part[i] != '\0') {

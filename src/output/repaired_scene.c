@@ -132,6 +132,7 @@ static NoliStatus set_starts(Writer* writer) {
   NoliStatus status = NOLI_OK;
   const json_t* bodies = json_object_get(writer->root, "bodies");
   int32_t first = 0;
+
   for (size_t i = 0; i < json_array_size(bodies); i++) {
     json_t* entry = json_array_get(bodies, i);
     const json_t* copies = json_object_get(entry, "copies");

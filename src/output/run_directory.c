@@ -148,6 +148,7 @@ NoliStatus noli_run_open_log(NoliRun* run) {
     goto done;
   }
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
   // file systems without locks are used without
   if (fcntl(run->log, F_SETLK, &lock) != 0 && (errno == EACCES || errno == EAGAIN)) {
     struct flock holder = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

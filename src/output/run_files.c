@@ -139,6 +139,7 @@ NoliStatus noli_run_files_check(NoliContext* context, const char* directory, con
                "%s: \"%s\" has changed since the run was started; " ADVICE, files[i].where,
                files[i].path);
   }
+
   if (same_scene) {
     NOLI_TRY(check_gone(context, text, now, scene));
   }

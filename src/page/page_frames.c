@@ -53,6 +53,7 @@ NoliStatus noli_page_surface_make(NoliContext* context, const NoliFrameLayout* l
       number[lists[k].vertex[i]] = 1;
     }
   }
+
   for (int32_t i = 0; i < layout->n_vert; i++) {
     bool shown = number[i] != 0;
     number[i] = shown ? surface->n_vert : NOLI_NULL_INDEX;
@@ -371,6 +372,7 @@ static uint8_t* encode_axis(const NoliPageGroup* group, int64_t n_vert, int32_t 
     best = bits <= least ? p : best;
     least = bits <= least ? bits : least;
   }
+
   (void)predict(&axis, best, INT64_MAX, to + 1);
   *to = (uint8_t)best;
   return to + 1 + 3 * n_vert;

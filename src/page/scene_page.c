@@ -157,6 +157,7 @@ static NoliStatus add_surface(Scenery* scenery, int32_t body, const double* x,
                {model->lone_point, 0, model->n_lone_point, 1},
                {model->cell, model->cell_first[body], model->cell_first[body + 1], 4}};
   *any = false;
+
   for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
     for (int64_t i = lists[l].begin; i < lists[l].end; i++) {
       const int32_t* vertex = lists[l].vertex + i * lists[l].stride;
@@ -188,6 +189,7 @@ static NoliStatus add_axes(Scenery* scenery, int32_t body) {
   NOLI_NEW(scenery->context, history, block->n_history);
   NOLI_NEW_ZERO(scenery->context, weight, n);
   noli_block_start_history(block, model->x0, history);
+
   for (int32_t s = 0; s < block->n_angle; s++) {
     double angle = model->x0[3 * ((int64_t)block->first_angle + s)] / block->angle_radius;
     NoliVec3 axis = noli_segment_axis(history, s, angle);
@@ -347,6 +349,7 @@ static NoliStatus add_ghosts(Scenery* scenery, const NoliScene* scene) {
   NOLI_NEW_ZERO(scenery->context, moved, n_vert);
   memcpy(x, model->x0, 3 * (size_t)n_vert * sizeof *x);
   n_steps = n_steps > MOTION_STEPS ? MOTION_STEPS : n_steps + (GHOSTS - n_steps % GHOSTS) % GHOSTS;
+
   for (int64_t i = 0; i < n_steps; i++) {
     double h = duration / (double)n_steps;
     follow_motions(model, h * (double)i, h * (double)(i + 1), x, moved);
@@ -382,6 +385,7 @@ static NoliStatus draw_defect(Scenery* scenery, const NoliDefect* defect, double
   NOLI_TRY(new_vertex(scenery, defect->position, NOLI_NULL_INDEX));
   NOLI_PUSH(scenery->context, &scenery->points, point);
   *size = 0.0;
+
   for (int side = 0; side < 2; side++) {
     int32_t vertex[4], n = defect->n_vert[side];
     for (int32_t k = 0; k < n; k++) {
@@ -456,6 +460,7 @@ static NoliStatus add_gaps(Scenery* scenery, NoliDefects* gaps) {
       gap->n_vert[1] = 0; // drawn by one side
     }
   }
+
   noli_sort(gaps->data, gaps->count, sizeof *gaps->data, compare_gaps);
   for (int64_t i = 0, n; i < gaps->count; i += n) {
     const NoliDefect* least = &gaps->data[i];
@@ -525,6 +530,7 @@ static NoliStatus write_mesh(NoliPageFile* file, const Scenery* scenery) {
     }
     n += lists[k].count;
   }
+
   NOLI_TRY(noli_page_file_compressed(file, "mesh", numbers, n * (int64_t)sizeof *numbers));
 done:
   noli_free(file->context, numbers);

@@ -121,6 +121,7 @@ static NoliStatus link_faces(NoliRepairWork* work) {
       work->face_first[e + 2] += work->face_first[e + 1];
     }
   }
+
   for (int32_t v = 0; v < surface->n_vert; v++) {
     work->lone[v] = true;
   }
@@ -155,6 +156,7 @@ static NoliStatus begin(NoliContext* context, const NoliModel* model, const Noli
     work->x[i] = work->before[i] = model->x0[i];
     largest = fmax(largest, fabs(model->x0[i]));
   }
+
   // what touches up to rounding after some motion, too
   work->touching = 64.0 * DBL_EPSILON * (largest + model->problem.size.d);
   work->target = fmax(work->target, 4.0 * work->touching);
@@ -281,6 +283,7 @@ static NoliStatus find_tightest(const NoliRepairWork* work, NoliRepairGap* tight
     const NoliRepairGap* gap = &gaps.data[i];
     *tightest = gap->gap * tightest->range < tightest->gap * gap->range ? *gap : *tightest;
   }
+
   for (int32_t i = 0; i < work->surface->n_point; i++) {
     int32_t v = work->surface->point[i], body = work->surface->body[v];
     for (int32_t p = 0; p < problem->contact.n_half_spaces; p++) {
@@ -313,6 +316,7 @@ static const char* reason_of(const NoliRepairWork* work, const NoliDefect* defec
     curved = curved || (e >= 0 && e < model->n_body &&
                         model->follower_first[e] < model->follower_first[e + 1]);
   }
+
   if (fixed[0] && fixed[1]) {
     return "both are held in place (obstacles, half-spaces, prescribed vertices), and no "
            "deformation of free parts separates them";
@@ -340,6 +344,7 @@ static NoliStatus verify(const NoliRepairWork* work, const NoliRepairDef* def) {
                   "not touch at the start",
                   work->model->name[work->through[0]], work->model->name[work->through[1]]));
   }
+
   NOLI_TRY(noli_sim_find_defects(work->model, work->x, &defects));
   if (defects.count > 0) {
     const NoliDefect* first = &defects.data[0];
@@ -352,6 +357,7 @@ static NoliStatus verify(const NoliRepairWork* work, const NoliRepairDef* def) {
             ? "Inverted elements are not repaired: correct the start"
             : reason_of(work, first, def->rigid)));
   }
+
   if (def->settle) {
     NOLI_TRY(find_tightest(work, &tightest));
     const char* a = work->model->name[work->surface->body[tightest.vertex[0]]];

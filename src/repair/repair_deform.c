@@ -57,6 +57,7 @@ static NoliStatus link_vertices(Deform* deform) {
       }
     }
   }
+
   noli_sort(pair, n_pairs, 2 * sizeof *pair, compare_links);
   NOLI_NEW(model->context, deform->link, n_pairs);
   int64_t count = 0;
@@ -66,6 +67,7 @@ static NoliStatus link_vertices(Deform* deform) {
       deform->link_first[pair[2 * i] + 1]++;
     }
   }
+
   for (int32_t v = 0; v < n; v++) {
     deform->link_first[v + 1] += deform->link_first[v];
   }
@@ -262,6 +264,7 @@ static NoliStatus contour_length(const NoliRepairWork* work, const NoliCrossing*
                 ((Segment){face < t ? face : t, face < t ? t : face, crossing[i].position}));
     }
   }
+
   noli_sort(segment.data, segment.count, sizeof(Segment), compare_segments);
   for (int64_t i = 1; i < segment.count; i++) {
     const Segment *p = &segment.data[i - 1], *q = &segment.data[i];
@@ -277,6 +280,7 @@ static double depth_below_planes(Deform* deform, const double* x, bool push) {
   const NoliRepairWork* work = deform->work;
   const NoliProblem* problem = &work->model->problem;
   double sum = 0.0, one = 1.0;
+
   for (int32_t i = 0; i < work->surface->n_point; i++) {
     int32_t v = work->surface->point[i], body = work->surface->body[v];
     for (int32_t p = 0; p < problem->contact.n_half_spaces; p++) {
@@ -377,6 +381,7 @@ static void smooth_pushes(Deform* deform, double smooth) {
       u[3 * (int64_t)v + k] = pushed ? deform->push[3 * (int64_t)v + k] / fmax(w, 1e-3) : 0.0;
     }
   }
+
   for (int sweep = 0; sweep < N_SWEEPS; sweep++) {
     for (int32_t i = 0; i < n; i++) {
       int32_t v = sweep % 2 == 0 ? i : n - 1 - i;
@@ -409,6 +414,7 @@ static NoliStatus take_step(Deform* deform, Merit* merit, bool* taken) {
   *taken = false;
   NOLI_TRY(noli_problem_inversion_bound(&work->model->problem, work->context, work->x, deform->step,
                                         KEEP, false, &alpha, NULL));
+
   for (int k = 0; k < N_HALVINGS && !*taken; k++, alpha *= 0.5) {
     Merit found;
     for (int64_t i = 0; i < n; i++) {

@@ -250,6 +250,7 @@ static NoliStatus constrain_to_planes(Rigid* rigid) {
   double *lowest = NULL, *target = NULL;
   NOLI_NEW(work->context, lowest, rigid->units->n);
   NOLI_NEW(work->context, target, rigid->units->n);
+
   for (int32_t p = 0; p < problem->contact.n_half_spaces; p++) {
     for (int32_t u = 0; u < rigid->units->n; u++) {
       lowest[u] = INFINITY;
@@ -322,6 +323,7 @@ static void solve_shifts(Rigid* rigid) {
       break;
     }
   }
+
   // what rounding alone moves stays in place
   for (int32_t u = 0; u < rigid->units->n; u++) {
     if (noli_norm3(rigid->shift[u]) < 10.0 * small) {
@@ -461,6 +463,7 @@ static NoliStatus separate(Rigid* rigid) {
     }
     apply_shifts(rigid);
   }
+
   memcpy(work->x, rigid->best, bytes);
   NOLI_TRY(judge_passages(rigid));
 done:

@@ -47,6 +47,7 @@ static NoliStatus take_points(Oracle* oracle, int32_t* local) {
   const NoliRepairWork* work = oracle->search->work;
   const NoliSurface* surface = work->surface;
   const int32_t* of = oracle->search->units->of;
+
   for (int pass = 0; pass < 2; pass++) {
     int32_t n[2] = {0, 0};
     for (int32_t i = 0; i < surface->n_point; i++) {
@@ -87,6 +88,7 @@ static void take_parts(const Oracle* oracle, int side, const int32_t* local, int
     }
     parts->n_tri += of[corner[0]] == unit ? 1 : 0;
   }
+
   for (int32_t e = 0; e < surface->n_edge; e++) {
     const int32_t* ends = &surface->edge[2 * (int64_t)e];
     if (of[ends[0]] != unit || ends[0] == ends[1] ||
@@ -98,6 +100,7 @@ static void take_parts(const Oracle* oracle, int side, const int32_t* local, int
     edge[2 * (int64_t)parts->n_edge++ + 1] = local[ends[reversed ? 0 : 1]];
     parts->planar = surface->planar[surface->body[ends[0]]];
   }
+
   for (int32_t i = 0; i < surface->n_point; i++) {
     int32_t v = surface->point[i];
     if (of[v] == unit && work->lone[v]) {
@@ -120,6 +123,7 @@ static NoliStatus oracle_surface(Oracle* oracle, int32_t* local) {
     NOLI_NEW(context, point[side], surface->n_point);
     take_parts(oracle, side, local, tri[side], edge[side], point[side], &parts[side]);
   }
+
   NOLI_TRY(noli_surface_create(context, 2, first, parts, &oracle->surface));
   for (int32_t i = 0; i < surface->n_point; i++) {
     int32_t v = surface->point[i], body = surface->body[v];
@@ -131,6 +135,7 @@ static NoliStatus oracle_surface(Oracle* oracle, int32_t* local) {
       oracle->excludes[side] = noli_audit_excludes(oracle->search->work->model, body);
     }
   }
+
   NOLI_TRY(noli_surface_set_offsets(context, oracle->surface, offset));
 done:
   for (int side = 0; side < 2; side++) {
@@ -187,6 +192,7 @@ static NoliStatus oracle_create(const NoliRepairSearch* search, int32_t a, int32
       oracle->high[side][i % 3] = fmax(oracle->high[side][i % 3], x[i]);
     }
   }
+
   memcpy(oracle->y, oracle->x, 3 * sizeof(double) * (size_t)(oracle->n[0] + oracle->n[1]));
 done:
   return status;
@@ -388,6 +394,7 @@ static NoliStatus probe(Oracle* oracle, const NoliRepairWay* way, int32_t n, Nol
   NoliStatus status = NOLI_OK;
   const double longest = 0.99 * out->length;
   double before = 0.0;
+
   for (int level = N_LEVELS; level > 0; level--) {
     double distance = ldexp(longest, 1 - level);
     bool found = false;
@@ -430,6 +437,7 @@ NoliStatus noli_repair_find_way(const NoliRepairSearch* search, int32_t a, int32
     NOLI_TRY(probe(&oracle, way, 1, out));
     goto done;
   }
+
   NOLI_TRY(sample_ways(&oracle, likely, way, &n));
   *out = way[0];
   refine_way(&oracle, out);

@@ -36,10 +36,12 @@ static NoliStatus read_parameters(const NoliSceneSource* source, const NoliScene
       material->parameter[2 * k + i] = noli_scene_number(&number);
     }
   }
+
   if (c->value != NULL) {
     material->parameter[0] = noli_scene_number(&c10);
     material->parameter[1] = noli_scene_number(&c01);
   }
+
   // the default is filled in; parts may have the parameters of their body
   NOLI_SCENE_CHECK(source, &young,
                    !noli_material_has_shear(material) || young.value == NULL ||
@@ -86,6 +88,7 @@ static NoliStatus read_prony(const NoliSceneSource* source, NoliScene* scene,
                      "%g may relax",
                      sum, NOLI_PRONY_SUM_MAX);
   }
+
   NOLI_SCENE_CHECK(source, &list, prony->n == 0 || kind->fills,
                    "is for solids and bodies in plane strain, not for shells, rods and points");
   NOLI_SCENE_CHECK(source, &list, prony->n == 0 || material->damping == 0.0,
@@ -116,11 +119,13 @@ static NoliStatus read_yield(const NoliSceneSource* source, const NoliSceneNode*
     material->parameter[k] = noli_scene_number(&number[k]);
     NOLI_SCENE_CHECK(source, &number[k], material->parameter[0] > 0.0, "needs \"yield\"");
   }
+
   for (int k = 2; k < 4; k++) {
     NOLI_SCENE_CHECK(source, &number[k],
                      number[k].value == NULL || material->parameter[5 - k] > 0.0, "needs \"%s\"",
                      key[5 - k]);
   }
+
   NOLI_SCENE_CHECK(source, &fibre, fibre.value == NULL || !noli_material_flows(material),
                    "is not used with \"yield\": metals have no fibres");
   NOLI_SCENE_CHECK(source, damping.value != NULL ? &damping : &node,
@@ -227,6 +232,7 @@ static NoliStatus read_parts(const NoliSceneSource* source, NoliScene* scene,
     NOLI_TRY(read_prony(source, scene, &item, body, &parts[k].material));
     NOLI_TRY(noli_scene_inherit_fields(scene, &item, body, &parts[k]));
   }
+
   body->parts = parts;
   body->n_parts = n;
 done:
@@ -319,6 +325,7 @@ static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
     NOLI_TRY(read_parts(source, scene, entry, &entity, &body));
     NOLI_TRY(add_volumes(source, scene, entry));
   }
+
   NOLI_TRY(add_space(scene, &body));
   NOLI_PUSH(scene->context, &scene->bodies, body);
   NOLI_TRY(noli_scene_add_entity(scene, &entity));

@@ -100,11 +100,13 @@ static NoliStatus read_time(const NoliSceneSource* source, const NoliScene* scen
   } else if (over.value != NULL) {
     def->when = "over";
   }
+
   if (at.value != NULL && word == NULL) {
     def->t_begin = noli_scene_number(&at);
     NOLI_SCENE_CHECK(source, &at, def->t_begin > 0.0 && def->t_begin <= end * (1.0 + 1e-9),
                      "is not in the run, which ends at %g s", end);
   }
+
   if (over.value != NULL) {
     NoliSceneNode first = noli_scene_item(&over, 0), last = noli_scene_item(&over, 1);
     def->t_begin = noli_scene_number(&first);
@@ -249,6 +251,7 @@ static NoliStatus read_scope(const NoliSceneSource* source, NoliScene* scene,
   }
   NOLI_SCENE_CHECK(source, entry, !vertices || of.value != NULL,
                    "the scope \"vertices\" needs a body, \"of\"");
+
   if (vertices && select.value != NULL) {
     NOLI_TRY(read_selection(source, scene, &of, &select, &target, &entity));
     if (strcmp(def->parameter.kind, "initial_velocity") != 0) {

@@ -302,6 +302,7 @@ static NoliStatus read_force(const NoliSceneSource* source, NoliScene* scene,
   NOLI_NEW_ZERO(scene->context, force, 1);
   scene->forces_read.data[scene->forces_read.count++] = force;
   force->variables = &scene->variables;
+
   // the kind is the key
   for (int32_t j = 0; j < noli_choice_count(NOLI_CHOICE_FORCE); j++) {
     const char* kind = noli_choice_name(NOLI_CHOICE_FORCE, j);
@@ -319,6 +320,7 @@ static NoliStatus read_force(const NoliSceneSource* source, NoliScene* scene,
       NOLI_TRY(noli_scene_compile_vector(source, &value, false, &scene->variables, force->value));
     }
   }
+
   NOLI_TRY(noli_scene_read_times(source, entry, &def->t_begin, &def->t_end));
   if (check_times(source, scene, entry, def->t_begin, def->t_end) && !def->controlled &&
       is_zero(force->value)) {
@@ -338,6 +340,7 @@ NoliStatus noli_scene_build_forces(const NoliSceneSource* source, NoliScene* sce
   NoliSceneTargets targets = {0};
   NoliSceneIndices entities = {0};
   NoliSceneNode list = noli_scene_member(root, "forces");
+
   for (size_t i = 0; i < noli_scene_size(&list); i++) {
     NoliSceneNode entry = noli_scene_item(&list, i);
     NoliSceneNode body = noli_scene_member(&entry, "body");
@@ -470,6 +473,7 @@ static NoliStatus add_springs(const NoliSceneSource* source, NoliScene* scene,
   int64_t n = targets[0].count;
   NOLI_TRY(read_spring_ends(source, scene, entry, n, &def, &targets[1], &entities[1]));
   NOLI_TRY(noli_scene_keep_place(source, scene, entry, &def.where));
+
   for (int64_t k = 0; k < n; k++) {
     def.body = entities[0].data[k];
     def.node = targets[0].data[k].node;

@@ -53,6 +53,7 @@ static bool takes(const NoliSceneType* type, const json_t* value) {
   case NOLI_SCENE_EITHER:
     break;
   }
+
   for (int32_t i = 0; type->alternatives[i] != NULL; i++) {
     if (takes(type->alternatives[i], value)) {
       return true;

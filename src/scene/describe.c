@@ -237,6 +237,7 @@ NoliStatus noli_scene_schema(NoliContext* context, char** schema) {
     put_object(def, named.types[i], &failed);
     describe_put(defs, named.types[i]->name, def, &failed);
   }
+
   describe_put(root, "$defs", defs, &failed);
   NOLI_CHECK(context, !failed, NOLI_ERROR_MEMORY, "out of memory");
   NOLI_TRY(noli_scene_append_json(context, &text, root, 0));

@@ -70,6 +70,7 @@ static void visit(Search* search, const NoliSceneType* type, const json_t* value
   default:
     return;
   }
+
   for (int32_t i = 0; i < type->n_fields; i++) {
     const NoliSceneField* field = &type->fields[i];
     if (depth > 1) {

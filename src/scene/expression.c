@@ -51,6 +51,7 @@ static const char* error_text(int code) {
       [33] = "a conditional \"a ? b : c\" lacks its \": c\"",
       [34] = "misplaced colon of a conditional \"a ? b : c\"",
   };
+
   if (code >= 0 && (size_t)code < sizeof texts / sizeof *texts && texts[code] != NULL) {
     return texts[code];
   }

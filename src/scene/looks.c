@@ -133,6 +133,7 @@ NoliStatus noli_scene_read_looks(const NoliScene* scene, int32_t body, NoliScene
   }
   context->def.log = NULL;
   NOLI_TRY(noli_mesh_read_looks(context, name, &looks->looks));
+
   if (looks->looks.n_tri > 0) {
     NOLI_TRY(noli_scene_read_shape(&source, &entry, obstacle, &shape));
     NOLI_TRY(of_mesh ? follow_mesh(context, &shape, &looks->looks) : NOLI_OK);

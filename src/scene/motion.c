@@ -260,6 +260,7 @@ static NoliStatus add_frame(const NoliSceneSource* source, const NoliSceneNode* 
       frames->data[frames->count + 3 * (int64_t)shape->new_index[v] + i] = x;
     }
   }
+
   frames->count = need;
 done:
   noli_mesh_destroy(source->context, &mesh);
@@ -296,6 +297,7 @@ static NoliStatus add_pattern(const NoliSceneSource* source, const NoliSceneNode
   NOLI_TRY(noli_scene_find_pattern(source, &pattern, name_first, &first));
   size_t size = strlen(pattern) + 16;
   NOLI_NEW(context, name, (int64_t)size);
+
   for (int32_t k = first;; k++) {
     name_frame(pattern, k, name, size);
     noli_free(context, path);
@@ -339,6 +341,7 @@ NoliStatus noli_scene_read_frames(const NoliSceneSource* source, const NoliScene
     NOLI_TRY(add_frame(source, &item, path, shape, copy, &made));
     NOLI_TRY(copy == 0 ? noli_scene_note_file(source, &item, name) : NOLI_OK);
   }
+
   *frames = made.data;
   *n_frames = (int32_t)(made.count / (3 * (int64_t)shape->mesh->n_vert));
   made.data = NULL;

@@ -31,6 +31,7 @@ NoliStatus noli_scene_take_origins(const NoliSceneSource* source, json_t* root) 
     }
     NOLI_PUSH(source->context, &input->origins, origin);
   }
+
   // their texts live as long
   input->origin_list = json_incref(list.value);
   (void)json_object_del(root, "files");
@@ -140,6 +141,7 @@ NoliStatus noli_scene_find_pattern(const NoliSceneSource* source, const char** p
     NOLI_TRY(noli_scene_file_path(source, name, &path));
     origin->now = noli_scene_digest_file(path, &digest) == NOLI_OK ? place[k] : NULL;
   }
+
   *pattern = origin->now != NULL ? origin->now : *pattern;
 done:
   noli_free(source->context, name);

@@ -92,12 +92,14 @@ static NoliStatus fail_name(NoliContext* context, const NoliSceneOverride* overr
       names[n++] = name;
     }
   }
+
   const char* nearest = noli_nearest(key, names, n);
   if (nearest != NULL) {
     return noli_fail(context, NOLI_ERROR_ARGUMENT,
                      "override %s=%s: there is no %.*s; did you mean \"%s\"?", override->path,
                      override->value, length, override->path, nearest);
   }
+
   char known[300] = "";
   size_t used = 0;
   for (int32_t i = 0; i < n && used < sizeof known; i++) {

@@ -171,6 +171,7 @@ static NoliStatus read_scene(NoliSceneSource* source, NoliScene* scene) {
   source->size -= skipped;
   NOLI_TRY(noli_scene_require_text(source->context, source->name, source->text, source->size));
   NOLI_TRY(parse_json(source, &parsed));
+
   // overrides may replace what their own paths name
   NoliSceneInput* input = source->user;
   written = input->n_overrides > 0 ? json_deep_copy(parsed) : NULL;
@@ -282,6 +283,7 @@ static void release_objects(NoliScene* s) {
     }
     noli_free(context, s->forces_read.data[i]);
   }
+
   for (int64_t i = 0; i < s->formulas.count; i++) {
     noli_scene_release_formula(context, s->formulas.data[i]);
     noli_free(context, s->formulas.data[i]);

@@ -202,6 +202,7 @@ static NoliStatus mark_tagged_nodes(NoliContext* context, const NoliSceneShape* 
           face_key(shape->new_index[tri[0]], shape->new_index[tri[1]], shape->new_index[tri[2]]);
     }
   }
+
   noli_sort(face, n_face, sizeof *face, compare_faces);
   for (int64_t t = 0; t < space->n_tet; t++) {
     if (mesh->tet_tag != NULL && t < mesh->n_tet && mesh->tet_tag[t] == tag) {
@@ -239,6 +240,7 @@ static NoliStatus mark_nodes_between(NoliContext* context, Marker* marker) {
   noli_tet_lattice(space->order, lattice);
   NOLI_NEW(context, boundary, 4 * (int64_t)space->n_tet);
   NOLI_TRY(noli_tet_boundary(context, space->n_tet, space->node, space->n_local, boundary));
+
   for (int64_t t = 0; t < space->n_tet; t++) {
     bool named[4], all = true;
     for (int32_t c = 0; c < 4; c++) {
@@ -404,6 +406,7 @@ static NoliStatus find_surface(NoliContext* context, bool flat, Marker* marker) 
     }
     goto done;
   }
+
   if (marker->mesh->n_tet == 0) {
     memset(marker->surface, 1, (size_t)marker->n_node * sizeof *marker->surface);
     goto done;
@@ -486,6 +489,7 @@ static NoliStatus collect_faces(NoliContext* context, const NoliSceneNode* selec
     }
     n += shape->sides.first[set + 1] - shape->sides.first[set];
   }
+
   NOLI_CHECK(context, n <= INT32_MAX, NOLI_ERROR_TOO_LARGE, "too many faces: %lld", (long long)n);
   NOLI_NEW(context, target->face, 3 * n);
   for (size_t i = 0; i < n_regions; i++) {
@@ -501,6 +505,7 @@ static NoliStatus collect_faces(NoliContext* context, const NoliSceneNode* selec
       target->n_face += all;
     }
   }
+
   if (target->n_face == 0) {
     noli_free(context, target->face);
     target->face = NULL;
@@ -572,6 +577,7 @@ NoliStatus noli_scene_select(const NoliSceneSource* source, const NoliSceneNode*
     release_marker(context, &marker);
     NOLI_TRY(status);
   }
+
   for (size_t i = 0; i < n_regions; i++) {
     NoliSceneNode region = is_list ? noli_scene_item(selection, i) : *selection;
     if (found.data[i] == 0) {

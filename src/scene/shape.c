@@ -194,6 +194,7 @@ static NoliStatus reduce(NoliContext* context, const char* as, NoliSceneShape* s
     numbers[3 * (int64_t)v] = (double)v;
     shape->new_index[v] = NOLI_NULL_INDEX;
   }
+
   // thin bodies of other cells are what bounds these
   const char* part = as;
   if (shape->kind != &noli_body_solid && shape->kind->cells(shape->source).n == 0) {
@@ -374,6 +375,7 @@ static NoliStatus warn_of_seams(const NoliSceneSource* source, const NoliSceneNo
     n_repeated += repeated ? 1 : 0;
     first = repeated && (first == NULL || point[i].vertex < first->vertex) ? &point[i] : first;
   }
+
   if (first != NULL) {
     noli_scene_log(source, node, NOLI_LOG_WARNING,
                    "%s: vertices %d and %d are both at (%g, %g, %g), so that triangles touch there "
@@ -426,6 +428,7 @@ static NoliStatus read_scale(const NoliSceneSource* source, const NoliSceneNode*
   NOLI_SCENE_CHECK(source, &node, scale[0] != 0.0 && scale[1] != 0.0 && scale[2] != 0.0,
                    "must not be 0");
   NoliSceneNode fit = noli_scene_member(entry, "fit");
+
   if (fit.value != NULL) {
     double low[3], high[3], extent = 0.0;
     noli_mesh_bounds(mesh->n_vert, mesh->x, low, high);
@@ -648,6 +651,7 @@ NoliStatus noli_scene_read_sets(const NoliSceneSource* source, const NoliSceneNo
       source, node,
       noli_mesh_read_sides(source->context, shape->path, &mesh, &shape->sets, &shape->sides)));
   shape->has_sets = true;
+
   // the sets name vertices of the file
   for (int64_t i = 0; shape->cleaned.n_vert > 0 && i < shape->sets.first[shape->sets.n]; i++) {
     shape->sets.vertex[i] = shape->cleaned.new_index[shape->sets.vertex[i]];

@@ -230,6 +230,7 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
              "%.3g, %lld constraints)",
              solve->iterations, solve->beta, (long long)solve->set->constraint.count);
   stat->contacts = solve->set->constraint.count;
+
   // where surfaces have separated by part of a gap deficit, y is beyond the gap of this step: the
   // estimated multipliers decide which constraints push, not the start of y
   bool first = solve->iterations == 0;
@@ -301,6 +302,7 @@ static NoliStatus pull_boundary(Solve* solve, NoliNewtonStat* stat) {
     }
     NOLI_TRY(noli_stage_record(stage, stat));
   }
+
   stage->prescribed.springs.hold = false;
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(noli_stage_energy(stage));

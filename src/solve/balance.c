@@ -121,6 +121,7 @@ static void sum_residuals(NoliStage* stage, const double* rounding) {
   Forces* forces = stage->work.balance->forces;
   double scale = stage->time.h_e * stage->time.h_e;
   memset(forces, 0, (size_t)stage->work.balance->n_body * sizeof *forces);
+
   for (int64_t i = 0; i < problem->n_vert; i++) {
     Forces* body = &forces[problem->surface->body[i]];
     double touch = norm_at(stage->search.trial_gradient, i);
@@ -254,6 +255,7 @@ static NoliStatus balance_measure(NoliStage* stage, bool short_step) {
     sum_residuals(stage, stage->search.rounding);
     stage->imbalance = worst_of(stage);
   }
+
   if (stage->imbalance.share > allowed && stage->prescribed.n > 0) {
     NOLI_TRY(add_reactions(stage));
     stage->imbalance = worst_of(stage);

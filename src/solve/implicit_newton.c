@@ -356,6 +356,7 @@ done:
 static NoliStatus take_step(Search* search, const NoliNewtonStat* stat, bool* converged) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
+
   // a partial step suffices if its start is a solution too
   *converged = stat->fallback == EXACT && is_solution(search, stat, stage->search.trial_gradient) &&
                (stat->alpha == 1.0 || is_solution(search, stat, stage->search.gradient));
@@ -373,6 +374,7 @@ static NoliStatus take_step(Search* search, const NoliNewtonStat* stat, bool* co
                                     stage->search.gradient, &imbalance));
     *converged = imbalance.local <= NOLI_FRICTION_RESIDUAL_MAX;
   }
+
   if (*converged) {
     NOLI_TRY(noli_forces_balance(stage, stat->step_speed, converged));
   }
@@ -470,6 +472,7 @@ static NoliStatus implicit_newton(NoliStage* stage, int32_t* iterations) {
       converged = false;
     }
   }
+
   // for reports
   NOLI_TRY(noli_stage_energy(stage));
 done:

@@ -159,6 +159,7 @@ NoliStatus noli_line_search(NoliStage* stage, double alpha_max, bool may_begin,
       goto done;
     }
   }
+
   status = noli_fail(stage->context, NOLI_LINE_SEARCH_FAILED,
                      "line search: the potential does not decrease along the Newton step, "
                      "down to alpha = %.3g (largest allowed %.3g)",

@@ -302,6 +302,7 @@ NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool pla
   noli_detour_reset(stage);
   noli_balance_begin(stage);
   NOLI_TRY(noli_stage_energy(stage));
+
   while (!ended) {
     status = projected_newton_iterate(&newton, *iterations, &ended);
     if (status > NOLI_OK && stage->search.detour.away) {

@@ -138,6 +138,7 @@ static NoliStatus create_terms(NoliStage* stage) {
   stage->terms.n = n;
   stage->terms.first_contact = n - 2 * NOLI_CONTACT_TERMS;
   n = 0;
+
   for (int32_t k = 0; k < n_type; k++) {
     int32_t n_of_type = count_terms(stage, types[k]);
     for (int32_t i = 0; i < n_of_type; i++) {

@@ -231,6 +231,7 @@ NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* ma
     *change += difference;
     *magnitude += fabs(here->sum);
   }
+
   for (int32_t i = 0; i < stage->terms.n; i++) {
     const NoliTerm* term = &stage->terms.term[i];
     *magnitude += term->type->magnitude != NULL ? term->type->magnitude(term->self) : 0.0;
@@ -369,6 +370,7 @@ NoliStatus noli_stage_internal_forces(const NoliStage* stage, double* by_body) {
       add_sizes(stage, term, begin, end, local, by_body);
     }
   }
+
   if (divided) {
     NOLI_TRY(noli_ranks_sum(stage->context, by_body, n_body));
   }

@@ -58,6 +58,7 @@ static NoliStatus add_held(NoliStage* stage, NoliSupports* supports) {
   int64_t first = supports->now.count;
   memset(force, 0, 3 * sizeof *force * (size_t)problem->n_vert);
   NOLI_TRY(noli_stage_add_all_forces(stage, force));
+
   for (int32_t i = 0; i < prescribed->n; i++) {
     int64_t node = prescribed->node[i];
     int32_t body = problem->surface->body[node];

@@ -31,6 +31,7 @@ static void invert_diagonal(Solve* solve) {
       solve->inverse[3 * node + k] = problem->inertia.mass[node];
     }
   }
+
   for (int32_t f = 0; f < followers->n_tied; f++) {
     int64_t tied = followers->tied[f];
     for (int64_t e = followers->row[f]; e < followers->row[f + 1]; e++) {
@@ -41,6 +42,7 @@ static void invert_diagonal(Solve* solve) {
     }
     memset(&solve->inverse[3 * tied], 0, 3 * sizeof(double));
   }
+
   for (int64_t j = 0; j < solve->n; j++) {
     bool prescribed = (solve->axes[j / 3] >> (j % 3) & 1) != 0;
     bool moves = !prescribed && solve->inverse[j] > 0.0;

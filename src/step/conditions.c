@@ -209,6 +209,7 @@ static NoliStatus list_prescribed(NoliSim* sim, double t1) {
   prescribed->n = 0;
   prescribed->partial = false;
   int32_t next = 0; // of the inertial nodes, which are in vertex order too
+
   for (int32_t i = 0; i < problem->n_vert; i++) {
     const double* target = &sim->targets.x[3 * (int64_t)i];
     bool inertial = next < problem->inertia.n_vert && problem->inertia.vert[next] == i;
@@ -365,6 +366,7 @@ NoliStatus noli_sim_collect_prescribed(NoliSim* sim, double t0, double t1) {
              (size_t)(model->vert_first[b + 1] - model->vert_first[b]));
     }
   }
+
   for (int32_t m = 0; m < model->n_motion; m++) {
     if (!acts(sim, &model->motion[m], t0)) {
       continue;
@@ -374,6 +376,7 @@ NoliStatus noli_sim_collect_prescribed(NoliSim* sim, double t0, double t1) {
     }
     apply_motion(sim, m, t0, t1, sim->targets.x);
   }
+
   hold_planes(sim);
   if (sim->attempt.rule->order == 2) {
     hold_angles(sim, t0, 0.5 * (t0 + t1), sim->targets.middle);

@@ -186,6 +186,7 @@ NoliStatus noli_sim_check_energy(NoliSim* sim) {
   end = sim->energy.end.energy;
   end +=
       noli_problem_kinetic_energy(&sim->model->problem, sim->vectors.v_next, sim->stage->n_threads);
+
   // a barrier that has become stiffer stores more
   double stiffer = start->kappa > 0.0 ? fmax(stage->contact.kappa / start->kappa, 1.0) : 1.0;
   double margin = margin_of(sim);
@@ -199,6 +200,7 @@ NoliStatus noli_sim_check_energy(NoliSim* sim) {
     start->gain = fmax(start->gain - fmax(motion, 0.0), 0.0);
     allowed += margin * fabs(motion);
   }
+
   sim->attempt.gains = start->gain > allowed;
   NOLI_CHECK(sim->context, !sim->attempt.gains, NOLI_NOT_CONVERGED,
              "the step would end with %.3g J of motion and deformation: it began with %.3g J and "

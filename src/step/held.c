@@ -111,6 +111,7 @@ static NoliStatus find_parts(const NoliModel* model, Parts* parts) {
       unite(parts->of, 1, 2, pair);
     }
   }
+
   if (model->cells_on_first) {
     NOLI_TRY(
         noli_ranks_broadcast(model->context, 0, sizeof *parts->of, parts->of, problem->n_vert));
@@ -161,6 +162,7 @@ static void measure_parts(const NoliSim* sim, Parts* parts) {
       part->n_vert++;
     }
   }
+
   for (int32_t p = 0; p < parts->n; p++) {
     Part* part = &parts->part[p];
     part->centre = noli_scale3(1.0 / part->n_vert, part->centre);
@@ -172,6 +174,7 @@ static void measure_parts(const NoliSim* sim, Parts* parts) {
       part->size = fmax(part->size, noli_norm3(arm));
     }
   }
+
   // a point does not turn
   for (int32_t p = 0; p < parts->n; p++) {
     parts->part[p].size = parts->part[p].size > 0.0 ? parts->part[p].size : 1.0;
@@ -360,6 +363,7 @@ static NoliStatus add_matrix(const NoliSim* sim, const NoliBlockMatrix* matrix,
       }
     }
   }
+
   NOLI_TRY(sum_shares(sim, matrix->n, parts, &rows));
   for (int32_t row = 0; row < matrix->n; row++) {
     add_row(sim, parts, row, &rows);

@@ -222,6 +222,7 @@ NoliStatus noli_sim_take_force(NoliSim* sim) {
     memset(sim->vectors.force_next, 0, noli_sim_vector_bytes(sim));
     return whole_force(sim, !decoupled, sim->vectors.force_next);
   }
+
   // vertices of surfaces, which follow nodes, have no inertia
   noli_integrator_force(&stage->time, model->problem.n_node, model->problem.inertia.mass,
                         stage->here->x, sim->vectors.force_next);
@@ -233,6 +234,7 @@ NoliStatus noli_sim_take_force(NoliSim* sim) {
   }
   NOLI_TRY(
       noli_stage_add_damping_force(sim->stage, stage->search.gradient, sim->vectors.force_next));
+
   // forces that hold prescribed nodes are not carried over
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {

@@ -169,6 +169,7 @@ NoliStatus noli_sim_create_controls(NoliSim* sim) {
       NOLI_NEW_ZERO(sim->context, controls->target[m], 3 * (int64_t)model->motion[m].n_node);
     }
   }
+
   for (int32_t f = 0; f < model->n_force; f++) {
     const NoliForce* force = &model->force[f];
     if (force->def.controlled) {
@@ -179,6 +180,7 @@ NoliStatus noli_sim_create_controls(NoliSim* sim) {
       }
     }
   }
+
   noli_sim_reset_controls(sim);
 done:
   return status;

@@ -27,6 +27,7 @@ NoliStatus noli_sim_create_state(const NoliSim* sim, NoliState* state) {
       .n_history = noli_model_history_size(model),
       .n_behind = 3 * (int64_t)(model->problem.n_vert - model->problem.n_node),
   };
+
   NOLI_TRY(noli_state_create(sim->context, &sizes, state));
   memcpy(state->x, model->x0, (size_t)(n + sizes.n_behind) * sizeof(double));
   if (sizes.n_increment > 0) {
@@ -366,6 +367,7 @@ NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v) {
   memcpy(x_all, x, n * sizeof(double));
   noli_stage_follow(sim->stage, x_all);
   NOLI_TRY(noli_sim_require_valid(sim->model, x_all));
+
   // the history belongs to the old state; a state that is only checked in place keeps it
   noli_sim_outdate(sim);
   bool in_place = x == sim->state.x && v == sim->state.v;

@@ -89,6 +89,7 @@ static NoliStatus begin_step(NoliSim* sim) {
   bool needs_past = noli_integrator_needs_past(integrator);
   noli_sim_end_histories(sim);
   attempt->past_known = needs_past && *sim->state.past == 1 && !noli_sim_conditions_change(sim);
+
   // the first part of a divided step is shorter than the previous step
   if (noli_integrator_needs_before(integrator) && attempt->n_parts > 1 && attempt->part == 0) {
     attempt->past_known = false;
@@ -145,6 +146,7 @@ static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
   NOLI_TRY(noli_sim_predict(sim, index, sim->state.force));
   stage->prescribed.springs.hold = false;
   NOLI_TRY(noli_stage_number_unknowns(stage));
+
   // later stages start with the contacts of the previous one
   if (index == 0) {
     noli_stage_drop_forces(stage);
@@ -152,6 +154,7 @@ static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
     NOLI_TRY(noli_sim_begin_energy_check(sim));
     NOLI_TRY(noli_sim_fit_barrier(sim));
   }
+
   NOLI_TRY(noli_stage_lag_friction(stage));
   if (index == 0 && !attempt->past_known && noli_integrator_needs_force(attempt->rule)) {
     NOLI_TRY(noli_sim_compute_first_force(sim, t0, t1));
@@ -260,6 +263,7 @@ static NoliStatus accept_step(NoliSim* sim) {
   double loss, friction_loss;
   NOLI_TRY(noli_sim_damping_loss(sim, &loss));
   NOLI_TRY(noli_sim_friction_loss(sim, &friction_loss));
+
   // the last operation that may fail
   const NoliActiveSet* set = noli_stage_constraints(stage);
   NOLI_TRY(noli_sim_set_constraint_count(sim, set != NULL ? set->constraint.count : 0));

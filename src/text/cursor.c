@@ -351,6 +351,7 @@ NoliStatus noli_read_integer(NoliCursor* cursor, const char* what, int64_t low, 
     overflow = overflow || sum > (INT64_MAX - digit) / 10;
     sum = overflow ? 0 : 10 * sum + digit;
   }
+
   if (p == digits || !(noli_is_space(*p) || p == cursor->end)) {
     return noli_cursor_fail(cursor, first, "expected %s, got %s", what,
                             noli_show_next(cursor).text);
@@ -361,6 +362,7 @@ NoliStatus noli_read_integer(NoliCursor* cursor, const char* what, int64_t low, 
                             (long long)low, (long long)high,
                             noli_show((NoliSpan){first, p - first}).text);
   }
+
   cursor->at = p;
   *value = got;
   return NOLI_OK;

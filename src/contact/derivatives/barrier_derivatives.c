@@ -147,6 +147,7 @@ static NoliStatus list_offsets(NoliMixedList* list, const NoliBarrier* data, con
     blocks->input[2 * i + 1] = contact->entity[1];
     write_offsets(data, contact, x, noli_mixed_block(blocks, i));
   }
+
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_OFFSET, set->plane.count, 1, 2, &blocks));
   for (int64_t i = 0; i < set->plane.count; i++) {
     const NoliHalfSpaceContact* contact = &set->plane.data[i];
@@ -172,6 +173,7 @@ static NoliStatus list_rest(NoliMixedList* list, const NoliBarrier* data, const 
   NoliMixedBlocks* blocks;
   const NoliContactSet* set = data->set;
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, set->contact.count, 4, 12, &blocks));
+
   for (int64_t i = 0; i < set->contact.count; i++) {
     const NoliContact* contact = &set->contact.data[i];
     double by_eps[12], by_rest[12], of_gradient, *block = noli_mixed_block(blocks, i);

@@ -68,6 +68,7 @@ static void write_pair(const NoliGcp* gcp, int64_t i, const double* x, const dou
   double turn = normal.value * (by_eps.first - p.first * grow) / p.value;
   find_inputs(gcp, i, input, weight);
   const double factor[COLUMNS] = {1.0, 1.0 / weight[0], 1.0 / weight[1], grow};
+
   for (int k = 0; k < COLUMNS; k++) {
     if (column[k].value == NULL) {
       continue;

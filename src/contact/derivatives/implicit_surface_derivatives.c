@@ -54,6 +54,7 @@ NoliStatus noli_implicit_surface_slopes(NoliMixedList* list, const NoliImplicitS
                                COLUMNS, &blocks));
   NoliLocal out = {.gradient = gradient};
   term.evaluate(term.data, x, 0, n, NOLI_EVAL_GRADIENT, &out);
+
   for (int64_t c = 0; c < n; c++) {
     NoliImplicitSurfaceHere here = noli_implicit_surface_here(data, x, c);
     if (here.b.first != 0.0) {

@@ -106,6 +106,7 @@ double noli_gcp_stiffness_update(const NoliStiffness* stiffness, double kappa,
       factor = fmax(factor, fmin(fmax(ratio * ratio * ratio, 2.0), MOST_GROWTH));
     }
   }
+
   if (approaches && kappa < stiffness->max) {
     return fmin(2.0 * kappa, stiffness->max);
   }

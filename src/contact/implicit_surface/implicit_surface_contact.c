@@ -147,12 +147,14 @@ NoliStatus noli_implicit_surface_search_create(NoliContext* context, const NoliC
     }
     search->has_self = search->has_self || may_touch(search, b, b);
   }
+
   if (search->has_self) {
     NOLI_NEW(context, search->normal, 3 * (int64_t)surface->n_vert);
     NOLI_NEW(context, search->rest_normal, 3 * (int64_t)surface->n_vert);
     NOLI_NEW_ZERO(context, search->unclear, surface->n_vert);
     find_normals(search, X, search->rest_normal);
   }
+
   NOLI_TRY(noli_forest_create(context, surface->n_body, surface->tri_first, &search->forest));
   NOLI_NEW(context, search->body_box, surface->n_body);
   NOLI_TRY(noli_body_tree_create(context, surface->n_body, &search->near));
@@ -275,6 +277,7 @@ static void visit_in_range(View* view, int32_t body, Visit* visit) {
   NoliBox around = box_around(view->p, view->radius);
   int32_t stack[STACK_SIZE], n_stack = 0;
   stack[n_stack++] = forest->root[body];
+
   while (n_stack > 0) {
     int32_t at = stack[--n_stack];
     if (!noli_boxes_meet(&around, &forest->box[at])) {
@@ -528,6 +531,7 @@ static void write_contacts(void* user, int64_t begin, int64_t end, int32_t worke
   const BuildJob* job = user;
   const NoliImplicitSurfaceSearch* search = job->search;
   NoliImplicitSurfaceContactSet* set = job->set;
+
   for (int64_t i = begin; i < end; i++) {
     int32_t point = search->surface->point[i], body = search->surface->body[point];
     int64_t c = set->first_contact.data[i], first = set->first_triangle.data[i];
@@ -627,6 +631,7 @@ static NoliStatus number_nodes(NoliContext* context, const BuildJob* job, bool w
     set->stencil_first.data[c + 1] = set->stencil_first.data[c] + (known ? 1 : size);
     set->min_d = contact->d < set->min_d ? contact->d : set->min_d;
   }
+
   noli_stencil_offsets(n, set->stencil_first.data, set->stencil_block.data);
   set->node.count = set->first.data[n];
   set->stencil_node.count = set->stencil_first.data[n];

@@ -83,6 +83,7 @@ static NoliStatus for_stencils(Stencils* stencils, unsigned what, AddFn* add, vo
   const NoliStage* stage = sim->stage;
   const double* x = stencils->place->x;
   bool hessian = what == NOLI_EVAL_HESSIAN;
+
   for (int32_t t = stage->terms.first_contact; t < stage->terms.n; t++) {
     const NoliEnergyTerm* term = &stage->here->term[t];
     if (!noli_stage_has(stage, t, NOLI_ROLE_CONTACT) || term->n_stencil == 0) {
@@ -342,6 +343,7 @@ static void add_facing_slope(const NoliGoalPlace* place, Pressed* pressed, const
     by_area = noli_mul_add3(by_area, -factor * along * along / size, area);
     corner[i] = noli_load3(&place->x[3 * (int64_t)v[i]]);
   }
+
   if (size == 0.0) {
     return;
   }
@@ -352,6 +354,7 @@ static void add_facing_slope(const NoliGoalPlace* place, Pressed* pressed, const
     by[1] = noli_scale3(1.0 / 6.0, noli_cross3(second, by_area));
     by[2] = noli_scale3(1.0 / 6.0, noli_cross3(by_area, first));
   }
+
   by[0] = noli_scale3(-1.0, noli_add3(by[1], by[2]));
   for (int i = 0; i < n; i++) {
     double* slope = to + 3 * (int64_t)v[i];

@@ -96,6 +96,7 @@ static double curved_volume(const NoliGoalPlace* place, const NoliQuadrature* ru
   for (int32_t a = 0; a < block->n_local; a++) {
     by[a] = (NoliVec3){0.0, 0.0, 0.0};
   }
+
   for (int32_t q = 0; q < rule->n; q++) {
     const double* xi = rule->xi + 3 * (int64_t)q;
     double shape[NOLI_TET_NODES_MAX], slope[3 * NOLI_TET_NODES_MAX];

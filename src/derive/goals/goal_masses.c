@@ -224,6 +224,7 @@ NoliStatus noli_goal_derive_gravity_energy(const NoliGoalPlace* place, const dou
       }
     }
   }
+
   if (noli_goal_block(place)->n_consistent > 0) {
     NOLI_TRY(add_by_row_sums(place, by, slopes));
   }

@@ -103,6 +103,7 @@ static void derive_part(const NoliGoalPlace* place, NoliBlockPart part, const do
   double* numbers = slopes->inputs.value[NOLI_INPUT_PART];
   int64_t number = NOLI_THIN_NUMBERS * (int64_t)place->body + noli_thin_number(block, part);
   bool framed = part == NOLI_PART_BENDING && noli_block_has_frames(block);
+
   for (int64_t s = 0; s < stencils.n; s++) {
     double scale = weight * goal_thin_share_of(&stencils, s, count);
     NoliEnergyDerivatives by;

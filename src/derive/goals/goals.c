@@ -207,6 +207,7 @@ static double reduce_norm(const Goal* goal, Work* work) {
       }
     }
   }
+
   Goal plain = *goal;
   plain.component = NOLI_NULL_INDEX;
   double norm = largest > 0.0 ? largest * pow(mean, 1.0 / p) : 0.0;
@@ -298,6 +299,7 @@ static NoliStatus add_goal(const NoliGoals* goals, const Goal* goal, NoliSim* si
                  : goal->reduction == NOLI_GOAL_NORM ? reduce_norm(goal, &work)
                                                      : reduce_linear(goal, &work);
   at->value += factor * value;
+
   if (at->d_x != NULL) {
     for (int64_t i = 0; i < (int64_t)work.n_item * work.n_component; i++) {
       work.slope[i] *= factor;

@@ -89,6 +89,7 @@ static const char* fibre_defect(const NoliSim* sim, const NoliParameter* def) {
   bool each = def->scope == NOLI_SCOPE_ELEMENTS;
   int32_t n = each ? def->n_point : range.end - range.begin,
           value = 3 + parameter_law_place_of(def).first;
+
   for (int32_t i = 0; i < n; i++) {
     int32_t e = each ? def->point[i] : i;
     const double* fibre = all + NOLI_FIBRE_VALUES * (int64_t)e;
@@ -189,6 +190,7 @@ static NoliStatus map(NoliParameters* self, const NoliSim* sim, const NoliParame
   int32_t term = def->scope == NOLI_SCOPE_TERMS ? def->point[point] : 0;
   int32_t begin = of_element ? range.begin + def->point[point] : range.begin;
   int32_t end = of_element ? begin + 1 : range.end;
+
   for (int32_t e = begin; e < end; e++) {
     if (!of_element && !noli_parameter_covers(def, e - range.begin)) {
       continue;

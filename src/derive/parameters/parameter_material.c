@@ -209,6 +209,7 @@ static NoliStatus map_material(NoliParameters* self, const NoliSim* sim, const N
     }
     goto done;
   }
+
   for (int32_t e = begin; e < end; e++) {
     if (all && !noli_parameter_covers(def, e - range.begin)) {
       continue;

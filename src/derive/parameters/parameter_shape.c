@@ -192,6 +192,7 @@ static NoliStatus map_vertex(NoliParameters* self, const NoliSim* sim, const Nol
     }
     NOLI_TRY(map_potential(self, model, map->point[k], component, rest, starts, map->weight[k]));
   }
+
   if (rest) {
     NOLI_TRY(
         noli_parameter_add_share_shape(self, model->vert_first[def->of] + vertex, component, 1.0));

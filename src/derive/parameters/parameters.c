@@ -193,6 +193,7 @@ static NoliStatus take_place(const NoliSim* sim, const NoliParameterDef* def, co
   made->part = def->part;
   NOLI_CHECK(sim->context, made->type->material || def->part == 0, NOLI_ERROR_ARGUMENT,
              "%s\"%s\" is of no material, and of no part", where, def->kind);
+
   switch (made->type->of) {
   case NOLI_OF_BODY:
     NOLI_TRY(find_entity(sim, "body", def->of, where, model->n_body, &made->of));
@@ -561,6 +562,7 @@ NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliP
     NOLI_TRY(noli_numbers_check(sim->context, where, NOLI_NUMBERS_PARAMETER, &defs[i]));
     NOLI_TRY(parameters_take(self, sim, &defs[i], where, &self->def[i]));
   }
+
   NOLI_TRY(noli_owned_definition_copy(sim->context, sim->definition.def, &self->source));
   noli_sim_fix_lengths(sim, &self->source);
   NOLI_TRY(settle_proxies(self));
@@ -580,6 +582,7 @@ NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliP
       self->def[i].type->read(sim, &self->def[i], self->value + self->def[i].first);
     }
   }
+
   NOLI_TRY(find_shares(self, sim->model));
   NOLI_TRY(noli_tie_slopes_create(sim->model, &self->ties));
   if (noli_parameter_has_potential(sim->model)) {
@@ -587,6 +590,7 @@ NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliP
                                    sim->model->problem.X, &self->shape));
     self->n_weighted = count_weighted(sim->model);
   }
+
   NOLI_TRY(map_all(self, sim));
 done:
   if (status != NOLI_OK) {
@@ -606,11 +610,13 @@ void noli_parameters_destroy(NoliParameters** owner) {
     noli_material_regions_free(self->context, &self->def[i].regions);
     noli_rest_map_free(self->context, &self->def[i].map);
   }
+
   for (int32_t f = 0; self->shares != NULL && f < self->n_force; f++) {
     noli_free(self->context, self->shares[f].count);
     noli_free(self->context, self->shares[f].by_density);
     noli_free(self->context, self->shares[f].by_rest);
   }
+
   noli_free(self->context, self->shares);
   noli_owned_definition_free(self->context, &self->source);
   noli_array_free(self->context, &self->entry);

@@ -40,6 +40,7 @@ static NoliStatus make_carriers(const NoliModel* model, int32_t body, int32_t n_
       carriers->weight[i][c] = 1.0;
     }
   }
+
   int32_t lattice[NOLI_TET_NODES_MAX][4];
   if (space != NULL) {
     noli_tet_lattice(space->order, lattice);
@@ -113,6 +114,7 @@ NoliStatus noli_rest_map_create(const NoliModel* model, int32_t body, int32_t n_
     map->first[v + 1] += map->first[v];
     next[v] = map->first[v];
   }
+
   for (int64_t k = 0; k < links.link.count; k++) {
     const Link* link = &links.link.data[k];
     int64_t at = next[link->vertex]++;

@@ -99,6 +99,7 @@ static NoliStatus find_slopes(const NoliSensitivity* self, int32_t index) {
   for (int64_t j = 0; j < n; j++) {
     largest = fmax(largest, fabs(value[j]));
   }
+
   for (shifted.axis = 0; shifted.axis < 3; shifted.axis++) {
     NOLI_TRY(noli_differences(self->context, n, sensitivity_places_evaluate, &shifted,
                               STEP * model->problem.size.d, table));
@@ -170,6 +171,7 @@ static NoliStatus list_in_elements(NoliSensitivity* self, const NoliBlock* block
   memset(unit, 0, noli_sim_vector_bytes(self->sim));
   NOLI_TRY(noli_mixed_list_add(&self->mixed, NOLI_INPUT_REST, block->n_element, n, 3 * n, &blocks));
   memcpy(blocks->node, block->node, sizeof *block->node * (size_t)n * (size_t)block->n_element);
+
   for (int64_t e = 0; e < block->n_element; e++) {
     const int32_t* node = block->node + n * e;
     NoliLocal out = {.gradient = noli_local_from(force, 3 * n * e)};
@@ -220,6 +222,7 @@ NoliStatus noli_sensitivity_list_places(NoliSensitivity* self) {
   const NoliStageTime* time = &self->sim->stage->time;
   double scale = time->h_e * time->h_e;
   NOLI_TRY(find_all_slopes(self));
+
   for (int32_t f = 0; f < model->n_force; f++) {
     const NoliForce* force = &model->force[f];
     if (self->by_place[f] == NULL || !noli_sim_force_acts(force, self->t1)) {

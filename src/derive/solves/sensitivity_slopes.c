@@ -84,6 +84,7 @@ static NoliStatus list_block_slopes(NoliSensitivity* self, NoliBlock* block, int
     NOLI_TRY(list_thin_slopes(self, block, first));
     goto done;
   }
+
   NOLI_TRY(noli_block_slopes_by_numbers(&self->mixed, block, self->wanted, h_e_sqr, first, x));
   if (noli_sensitivity_wants(self, NOLI_INPUT_REST)) {
     NOLI_TRY(noli_element_slopes_by_rest(&self->mixed, block, &energy, X, x));
@@ -180,6 +181,7 @@ static NoliStatus list_load_slopes(NoliSensitivity* self) {
     NoliVolume volume = {.regions = &problem->volumes, .scale = scale, .state = state};
     NOLI_TRY(noli_volume_slopes(&self->mixed, &volume, x));
   }
+
   if (problem->pressed.flat.n > 0) {
     NoliPressure pressure = {.faces = &problem->pressed.flat,
                              .value = stage->loads.pressure,
@@ -189,6 +191,7 @@ static NoliStatus list_load_slopes(NoliSensitivity* self) {
     NOLI_TRY(noli_pressure_slopes(&self->mixed, &pressure, self->wanted, self->pressing,
                                   problem->n_vert, self->begin, x));
   }
+
   NOLI_TRY(list_curved_pressure_slopes(self));
 done:
   noli_free(self->context, state);
@@ -307,6 +310,7 @@ NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
     first += problem->block[i].n_element;
     first_history += problem->block[i].n_history;
   }
+
   NOLI_TRY(list_blocks_damping(self, &self->mixed));
   if (problem->friction.acts && noli_sensitivity_is_general(self)) {
     NOLI_TRY(

@@ -175,6 +175,7 @@ NoliStatus noli_sensitivity_multiply(NoliSensitivity* self, bool transposed, uns
   NoliStage* stage = self->sim->stage;
   const double* x = stage->here->x;
   double *blocks = NULL, sign = transposed ? -1.0 : 1.0;
+
   for (int32_t t = 0; t < stage->terms.n; t++) {
     const NoliEnergyTerm* term = &stage->here->term[t];
     if (!noli_stage_has(stage, t, roles) || term->n_stencil == 0) {
@@ -203,6 +204,7 @@ NoliStatus noli_sensitivity_find_gradient(NoliSensitivity* self, double* gradien
   NoliStage* stage = self->sim->stage;
   double* local = NULL;
   memset(gradient, 0, noli_sim_vector_bytes(self->sim));
+
   for (int32_t t = 0; t < stage->terms.n; t++) {
     const NoliEnergyTerm* term = &stage->here->term[t];
     noli_free(self->context, local);

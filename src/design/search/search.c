@@ -113,6 +113,7 @@ static void search_take(Search* search) {
     search->improved = true;
     search->report.best = search->report.evaluations;
   }
+
   search->report.evaluations++;
   if (def->watch != NULL && !def->watch(def->user, better)) {
     end(search, NOLI_SEARCH_CANCELLED);

@@ -78,6 +78,7 @@ static double damping_apply(const NoliBlockStencils* stencils, int64_t t, const 
     // relative to the first node: a translation gives 0 to the bit
     w[i] = b != NULL ? (a[at] - b[at]) - (a[origin] - b[origin]) : a[at] - a[origin];
   }
+
   memset(f, 0, 3 * (size_t)n * sizeof *f);
   for (int32_t p = 0; p < n; p++) {
     for (int32_t q = p; q < n; q++, K += 9) {
@@ -89,6 +90,7 @@ static double damping_apply(const NoliBlockStencils* stencils, int64_t t, const 
       }
     }
   }
+
   for (int32_t i = 0; i < 3 * n; i++) {
     form += w[i] * f[i];
   }

@@ -50,6 +50,7 @@ static NoliStatus order_n_finish(NoliBlock* block) {
       }
     }
   }
+
   self->stretch = self->total_mass / diagonal;
   for (int32_t v = 0; v < space->n_node; v++) {
     self->measure[v] *= self->stretch;

@@ -148,6 +148,7 @@ static void add_axis(const NoliBlock* block, int64_t element, const double* X, c
     force[0] = noli_mul_add3(force[0], along, noli_load3(gradient + 3 * c));
     force[1] = noli_mul_add3(force[1], across, noli_load3(gradient + 3 * c));
   }
+
   for (int a = 0; a < 3; a++) {
     NoliVec3 sum = noli_scale3(noli_dot3(frame.gradient[a], frame.b), force[0]);
     sum = noli_mul_add3(sum, -noli_dot3(frame.gradient[a], frame.a), force[1]);
@@ -186,6 +187,7 @@ static void add_direction_slope(const NoliBlock* block, const NoliHinges* hinge,
   double factor =
       0.5 * sqr / area * (self->along[2 * t] - self->along[2 * t + 1]) * -2.0 * along / sqr;
   NoliVec3 by_edge = noli_mul_add3(frame.a, -along / sqr, edge);
+
   for (int a = 0; a < 4; a++) {
     NoliVec3 sum = noli_scale3(a == 0 ? -1.0 : a == 1 ? 1.0 : 0.0, by_edge);
     for (int c = 0; c < 3; c++) {

@@ -141,6 +141,7 @@ static void add_rest(const Point* point, const NoliMat3* Q, int32_t n, const dou
       T[c][r][j] += M[k / 81][k % 81] * G[k / 81]->m[i][c];
     }
   }
+
   for (int b = 0; b < 4; b++) {
     double by[3];
     noli_store3(by, point->vertex[b]);
@@ -213,6 +214,7 @@ NoliStatus noli_element_slopes_by_parts(NoliMixedList* list, const NoliBlock* bl
   memcpy(blocks->node, stencils.node,
          sizeof *stencils.node * (size_t)stencils.size * (size_t)stencils.n);
   int64_t number = noli_thin_number(block, energy->part);
+
   for (int64_t s = 0; s < stencils.n; s++) {
     NoliLocal out = {.gradient = noli_local_from(noli_mixed_block(blocks, s), n * s)};
     if (number == NOLI_THIN_RADIUS) {
@@ -306,6 +308,7 @@ static NoliStatus thin_by_rest(NoliMixedList* list, const NoliBlock* block,
   }
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, stencils.n, n, 3 * (n - stencils.n_angle),
                                &blocks));
+
   for (int64_t s = 0; s < stencils.n; s++) {
     set_own_nodes(&stencils, s, n - stencils.n_angle, blocks);
     double* slope = noli_mixed_block(blocks, s);
@@ -391,6 +394,7 @@ NoliStatus noli_element_slopes_of_mass(NoliMixedList* list, const NoliBlock* blo
       noli_mixed_block(by_density, e)[k] = force[k] / block->density[e];
     }
   }
+
   if ((wanted >> NOLI_INPUT_REST & 1u) != 0) {
     NOLI_TRY(
         noli_mixed_list_add(list, NOLI_INPUT_REST, block->n_element, block->n_local, 12, &by_rest));
@@ -402,6 +406,7 @@ NoliStatus noli_element_slopes_of_mass(NoliMixedList* list, const NoliBlock* blo
     NOLI_TRY(noli_derivatives_of(block)->inertia_by_rest(block, z, by_rest->value));
     goto done;
   }
+
   for (int32_t e = 0; by_rest != NULL && e < block->n_element; e++) {
     double force[3 * NOLI_TET_NODES_MAX], slope[12], volume;
     NoliVec3 gradient[4];
@@ -438,6 +443,7 @@ NoliStatus noli_element_slopes_of_shares(NoliMixedList* list, const NoliBlock* b
   for (int64_t k = 0; k < n_share; k++) {
     share[k] /= block->density[k / n];
   }
+
   for (int i = 0; i < 2; i++) {
     NoliMixedBlocks* blocks;
     const double* by = i == 0 ? share : slope;
@@ -534,6 +540,7 @@ static NoliStatus add_damping_blocks(NoliMixedList* list, unsigned wanted,
   int64_t n = stencils->n;
   int32_t size = stencils->size;
   *to = (DampingBlocks){0};
+
   // all of them, so that none moves
   NOLI_TRY(noli_array_reserve(list->context, &list->blocks,
                               list->blocks.count + 4 + NOLI_NUMBER_INPUTS));
@@ -549,6 +556,7 @@ static NoliStatus add_damping_blocks(NoliMixedList* list, unsigned wanted,
       NOLI_TRY(noli_mixed_list_add(list, input, n, size, count, &to->number[i]));
     }
   }
+
   if (stencils->thin && (wanted >> NOLI_INPUT_PART & 1u) != 0) {
     NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_PART, n, size, 1, &to->part));
   }
@@ -600,12 +608,14 @@ static void add_damping(const NoliBlock* block, int32_t e, const Point* point,
   } else {
     noli_derivatives_of(block)->tangent_product(block, e, point->vertex, &point->F, &W, &product);
   }
+
   add_lagged(point, product.D, factor, noli_mixed_block(to->lagged, e));
   if (to->rest != NULL) {
     add_rest(point, &product.Q, 2, (const double* const[]){product.D, product.A},
              (const NoliMat3* const[]){&point->F, &W}, factor, noli_mixed_block(to->rest, e));
     add_turn(block, e, point, &W, at, &product, factor, noli_mixed_block(to->rest, e));
   }
+
   for (int i = 0; i < NOLI_NUMBER_INPUTS; i++) {
     int32_t n = number_count(i);
     for (int32_t k = 0; to->number[i] != NULL && k < n; k++) {
@@ -613,6 +623,7 @@ static void add_damping(const NoliBlock* block, int32_t e, const Point* point,
                                noli_mixed_block(to->number[i], e) + k);
     }
   }
+
   if (to->part != NULL) {
     element_slopes_add_force(point, &product.Q, factor, 1, noli_mixed_block(to->part, e));
   }
@@ -674,11 +685,13 @@ static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils*
       to->frame->input[12 * s + i] = at->first_history + damping.place[i];
     }
   }
+
   if (to->part != NULL) {
     int64_t number = noli_thin_number(block, NOLI_PART_BENDING);
     set_part(stencils, s, number, at->body, to->part);
     set_values(s, factor, number == NOLI_THIN_RADIUS ? damping.by_radius : damping.force, to->part);
   }
+
   for (int k = 0; k < 2; k++) { // mu and lambda, the first two inputs
     if (to->number[k] == NULL) {
       continue;
@@ -746,6 +759,7 @@ NoliStatus noli_element_slopes_of_damping(NoliMixedList* list, const NoliBlock* 
     }
     set_damping(block, e, at, &to);
   }
+
   if (!block->type->solid) {
     NOLI_TRY(slopes_of_bending_damping(list, block, wanted, at));
   }

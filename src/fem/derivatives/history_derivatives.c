@@ -145,6 +145,7 @@ NoliStatus noli_block_slopes_by_history(NoliMixedList* list, const NoliBlock* bl
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_HISTORY, count_branches(block, true),
                                block->n_local, 1, &added));
   NoliMixedBlocks *by_G = &list->blocks.data[at], *by_internal = by_G + 1;
+
   for (int32_t e = 0; e < block->n_element; e++) {
     NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
     block->type->deformation(block, e, x, F);

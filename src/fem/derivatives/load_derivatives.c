@@ -121,6 +121,7 @@ NoliStatus noli_spring_slopes(NoliMixedList* list, const NoliSprings* springs, u
   } kinds[] = {{NOLI_INPUT_SPRING, NOLI_SPRING_NUMBERS, set_numbers},
                {NOLI_INPUT_REST, 6, set_rest},
                {NOLI_INPUT_DAMPED, 6, set_axis}};
+
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
     NoliMixedBlocks* blocks;
     bool acts = kinds[k].input != NOLI_INPUT_DAMPED
@@ -180,6 +181,7 @@ NoliStatus noli_volume_slopes(NoliMixedList* list, const NoliVolume* data, const
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REGION, regions->n_tri, 3, NOLI_REGION_NUMBERS,
                                &blocks));
   memcpy(blocks->node, regions->tri, 3 * sizeof *regions->tri * (size_t)regions->n_tri);
+
   for (int32_t r = 0; r < regions->n_region; r++) {
     const NoliVolumeRegion* region = &regions->region[r];
     const NoliVolumeState* state = &data->state[r];

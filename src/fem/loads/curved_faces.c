@@ -117,6 +117,7 @@ NoliStatus noli_curved_faces_create(NoliContext* context, const NoliSpace* space
   if (space->geometry_order > space->order) {
     NOLI_NEW(context, faces->rigid, 9 * (int64_t)n * faces->n_point);
   }
+
   for (int32_t i = 0; i < n; i++) {
     int32_t local[NOLI_TRI_NODES_MAX];
     double X[3 * NOLI_TRI_NODES_MAX];

@@ -170,6 +170,7 @@ void noli_folds_damping(const NoliFolds* folds, int64_t f, const double* y, cons
       }
     }
   }
+
   for (int k = 0; k < 3 * SIZE; k++) {
     along[k / SIZE] += J[k / SIZE][k % SIZE] * w[k % SIZE];
   }
@@ -178,6 +179,7 @@ void noli_folds_damping(const NoliFolds* folds, int64_t f, const double* y, cons
       by_y[k] += J[r][k / SIZE] * turned[r][k % SIZE];
     }
   }
+
   for (int k = 0; k < SIZE; k++) {
     force[k] = along[0] * J[0][k] + along[1] * J[1][k] + along[2] * J[2][k];
   }

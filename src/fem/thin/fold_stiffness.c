@@ -84,6 +84,7 @@ static Response respond(Point a, Point b, Point left, Point right) {
   tensor(t, t, along);
   tensor(t, n, mixed);
   tensor(n, n, out.normal);
+
   for (int k = 0; k < 3; k++) {
     NoliDual first = half_angle(along[k], s1, length, h1, out.normal[k]);
     NoliDual second = half_angle(along[k], s2, length, h2, out.normal[k]);
@@ -124,6 +125,7 @@ static void add_matrix_slope(const Eigen* eigen, const NoliDual matrix[9], const
   for (int k = 0; k < 9; k++) {
     of[k % 3] += vectors[k] * target[k / 3].v;
   }
+
   for (int r = 0; r < 3; r++) {
     NoliVec3 sum = {0.0, 0.0, 0.0};
     for (int c = 0; c < 3; c++) {
@@ -187,6 +189,7 @@ static void divide(int i, const Response response[HINGES], bool first, Eigen* ei
       *to = noli_dual_add(*to, noli_dual_mul(other->stiffness, product));
     }
   }
+
   matrix[3] = matrix[1], matrix[6] = matrix[2], matrix[7] = matrix[5];
   for (int k = 0; k < 9; k++) {
     plain[k] = matrix[k].v;
@@ -347,6 +350,7 @@ static void set_stiffness(const NoliPlate* plate, const NoliPlate* by,
       zero,
       {2.0 * plate->twist, {2.0 * by[0].twist, 2.0 * by[1].twist, 2.0 * by[2].twist}}};
   memcpy(D, full, sizeof full);
+
   for (int i = 0; i < 3; i++) {
     const NoliDual* n = response[i].normal;
     NoliDual moment[3] = {fold_stiffness_dot(D, n), fold_stiffness_dot(D + 3, n),
@@ -404,6 +408,7 @@ static void slopes_of_moments(const Plan* plan, const NoliDual D[9], const NoliD
       curvature[k] = noli_dual_add(curvature[k], noli_dual_mul(alpha, L[i][k]));
     }
   }
+
   for (int k = 0; k < 3; k++) {
     bent[k] = noli_dual_mul(plan->area, fold_stiffness_dot(D + 3 * k, curvature));
   }

@@ -140,6 +140,7 @@ void noli_bending_evaluate(const void* data, const double* x, int64_t begin, int
   const NoliBending* bending = data;
   const NoliHinges* hinges = bending->hinges;
   bool curved = (what & NOLI_EVAL_HESSIAN) != 0;
+
   for (int64_t h = begin; h < end; h++) {
     double at[12], gradient[12], hessian[144], k = bending->scale * hinges->stiffness[h];
     for (int a = 0; a < 4; a++) {

@@ -376,6 +376,7 @@ static void hessian_change(const Turn* turn, const double by_c[3], const double 
   noli_store3(g + 3, turn->c1);
   noli_store3(dg, da0);
   noli_store3(dg + 3, da1);
+
   for (int k = 0; k < 36; k++) {
     int i = k / 6, j = k % 6;
     change[k] =
@@ -420,6 +421,7 @@ void noli_turning_damping(const NoliTurning* turning, int64_t i, const double* X
   if (!(k > 0.0)) {
     return;
   }
+
   // a rest turn of rounding would be one of any direction
   double rest_turn = turns->rest[i] * turns->rest[i] > KAPPA_SQR_MIN ? turns->rest[i] : 0.0;
   derivatives_by_cosine(&now, rest_turn, &by_c[0], &by_c[1]);
@@ -441,6 +443,7 @@ void noli_turning_damping(const NoliTurning* turning, int64_t i, const double* X
     noli_project_change(6, value, vector, H);
     rod_multiply(H, edge, by_edge[column]);
   }
+
   product_by_rest_turn(&now, k, value, vector, edge, by_turn);
   stiffness_gradient(&rest, turns->stiffness[i], turning->bending, segment, by_stiffness);
   cosine_gradient(&rest, turned);

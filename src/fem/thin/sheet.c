@@ -211,6 +211,7 @@ static double bound_of(const NoliSheet* F, const NoliSheet* G, double limit, dou
   if (at_high <= most) {
     return 1.0;
   }
+
   while (high - low > 1e-9 * high) {
     double chord = low + (high - low) * (most - at_low) / (at_high - at_low);
     double at_chord = stretch_along(F, G, chord);

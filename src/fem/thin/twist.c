@@ -270,6 +270,7 @@ void noli_twisting_by_rest(const NoliTwisting* twisting, int64_t i, const double
       }
     }
   }
+
   for (int c = 0; c < 9; c++) {
     double column[UNKNOWNS], out[3 * NODES];
     for (int u = 0; u < UNKNOWNS; u++) {

@@ -193,6 +193,7 @@ static void set_by_frame(const NoliTwisting* twisting, const Damped* at, int64_t
     }
     set_product(at, change, column[k]);
   }
+
   for (int k = 2; k >= 0; k--) {
     for (int u = 0; u < UNKNOWNS; u++) {
       column[3 + k][u] = b[k] * column[3][u];

@@ -53,6 +53,7 @@ static NoliStatus select_region(const NoliIpcWorld* world, const NoliIpcPart* pa
   }
   NOLI_NEW(world->source->context, *node, mesh->n_vert);
   *n_node = 0;
+
   for (int32_t v = 0; v < mesh->n_vert; v++) {
     bool inside = file->surface[v];
     for (int k = 0; k < 3; k++) {
@@ -90,6 +91,7 @@ static NoliStatus add_region(NoliIpcWorld* world, int64_t index, const NoliIpcRe
                  region->load ? "NBC" : "DBC", n_node == 0 ? "vertex of the surface" : "step");
     goto done;
   }
+
   NoliIpcNodes nodes = {node, n_node};
   if (region->load) {
     NOLI_TRY(noli_ipc_add_load(world, index, nodes, region->linear, phase.k_begin, phase.k_end));
@@ -255,6 +257,7 @@ static NoliStatus start_at(NoliIpcWorld* world, int64_t index, const char* name)
   if (strcmp(name, old->name) == 0) {
     goto done;
   }
+
   // triangles in place of segments or points, as for shapes
   bool obj = strstr(name, ".obj") != NULL;
   const char* as = old->as;

@@ -249,6 +249,7 @@ static NoliStatus find_motion(const NoliIpcWorld* world, const Motion** motion) 
     used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "",
                              motions[i].name);
   }
+
   snprintf(given, sizeof given, "%.*s", (int)(name.n < 40 ? name.n : 40), name.at);
   const char* nearest = noli_nearest(given, names, N_MOTIONS);
   if (nearest != NULL) {

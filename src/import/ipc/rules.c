@@ -145,6 +145,7 @@ static void assign(const NoliIpcWorld* world, const Rules* r, int8_t* rule) {
   for (int i = 0; i < r->n_rules; i++) {
     first[i] = last[i] = -1;
   }
+
   // the ends of those rules that are for one vertex only
   for (int64_t p = 0; p < world->parts.count; p++) {
     const NoliIpcPart* part = &world->parts.data[p];
@@ -157,6 +158,7 @@ static void assign(const NoliIpcWorld* world, const Rules* r, int8_t* rule) {
       }
     }
   }
+
   at = 0;
   for (int64_t p = 0; p < world->parts.count; p++) {
     const NoliIpcPart* part = &world->parts.data[p];
@@ -323,6 +325,7 @@ static NoliStatus apply_rule(NoliIpcWorld* world, const Rules* r, const int8_t* 
   int32_t* node = NULL;
   bool* used = NULL;
   int64_t first = 0;
+
   for (int64_t p = 0; p < world->parts.count; p++) {
     const NoliIpcPart* part = &world->parts.data[p];
     const NoliMesh* mesh = world->files.data[part->file].mesh;
@@ -355,6 +358,7 @@ NoliStatus noli_ipc_apply_rules(NoliIpcWorld* world) {
   NoliIpcPhase* phases = NULL;
   int64_t n_vert = 0;
   int32_t n_steps = 0, n_phases = 0;
+
   // what is let go as soon as it is to the right of nothing is never held
   if (is_named(world, "dragright") && !(noli_ipc_right_end(world) > -(double)INFINITY)) {
     goto done;

@@ -309,6 +309,7 @@ static NoliStatus read_keyword(NoliIpcReader* reader, const Keyword* keyword) {
         noli_ipc_fail(reader->source, reader->line, "%s: %s", keyword->name, keyword->message));
     break;
   }
+
   if (keyword->kind != LIST) {
     noli_ipc_finish_line(reader);
   }

@@ -33,6 +33,7 @@ NoliStatus noli_ipc_find_file(const NoliSceneSource* source, NoliSpan path, cons
   size_t used = 0;
   bool exists = false;
   *name = NULL;
+
   // up from the folder of the scene, "../" by "../"
   for (int depth = 0; depth < MAX_DEPTH && !exists; depth++) {
     int n =
@@ -49,6 +50,7 @@ NoliStatus noli_ipc_find_file(const NoliSceneSource* source, NoliSpan path, cons
       break;
     }
   }
+
   if (exists) {
     *name = noli_strdup(source->context, candidate);
     NOLI_CHECK(source->context, *name != NULL, NOLI_ERROR_MEMORY, "out of memory");
@@ -427,6 +429,7 @@ NoliStatus noli_ipc_world_make(const NoliSceneSource* source, const NoliIpcScrip
       NOLI_TRY(add_part(world, shape, file, copy));
     }
   }
+
   for (int64_t i = 0; i < world->parts.count; i++) {
     NOLI_TRY(name_part(world, i));
   }
@@ -435,6 +438,7 @@ NoliStatus noli_ipc_world_make(const NoliSceneSource* source, const NoliIpcScrip
                    "rotateModel: the axis must not be 0");
     turn_model(world);
   }
+
   if (script->size > 0.0) {
     NOLI_TRY(resize(world));
   }

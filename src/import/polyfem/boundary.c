@@ -21,12 +21,14 @@ static NoliStatus read_component(NoliPolyfem* import, const NoliSceneNode* condi
     *out = json_integer(0);
     goto done;
   }
+
   if (n > 0) {
     NOLI_POLYFEM_CHECK(import, &interpolation, n == 1 || n == space, "must be one or %d",
                        (int)space);
     NoliSceneNode item = noli_polyfem_entry(&interpolation, n == 1 ? 0 : axis);
     NOLI_TRY(noli_polyfem_append_interpolation(import, &item, &shape));
   }
+
   NOLI_TRY(noli_polyfem_expression(import, &component, NOLI_POLYFEM_LENGTH, 1.0,
                                    shape.count > 0 ? shape.data : NULL, out));
 done:
@@ -103,6 +105,7 @@ NoliStatus noli_polyfem_obstacle_motion(NoliPolyfem* import, int32_t id, json_t*
     NOLI_TRY(read_component(import, &item, i, &component[i]));
     moves = moves || !is_zero(component[i]);
   }
+
   // obstacles stand still without a motion
   if (moves) {
     NOLI_TRY(make_motion(import, component, motion));
@@ -222,6 +225,7 @@ static NoliStatus prescribe(NoliPolyfem* import, const NoliPolyfemBody* body,
     NoliSceneNode item = noli_polyfem_entry(list, (size_t)pattern->condition[i]);
     NOLI_TRY(read_component(import, &item, i, &component[i]));
   }
+
   NOLI_TRY(make_motion(import, component, &motion));
   NOLI_TRY(select_vertices(import, body, held, pattern, &select));
   for (size_t k = 0; k < json_array_size(body->names); k++) {
@@ -262,6 +266,7 @@ static NoliStatus prescribe_body(NoliPolyfem* import, const NoliPolyfemBody* bod
       NOLI_PUSH(import->source.context, &patterns, held[v]);
     }
   }
+
   for (int64_t k = 0; k < patterns.count; k++) {
     for (int i = 0; i < 3; i++) {
       if (patterns.data[k].condition[i] != NOLI_NULL_INDEX) {
@@ -317,11 +322,13 @@ static NoliStatus read_prescribed(NoliPolyfem* import) {
     NOLI_POLYFEM_CHECK(import, &id, !is_all(&id) || n == 1, "\"all\" must be the only condition");
     all = is_all(&id) ? (int32_t)i : all;
   }
+
   for (int64_t b = 0; b < import->bodies.count; b++) {
     // dimension is read only from here on
     NOLI_TRY(prescribe_body(import, &import->bodies.data[b], &list, (const bool(*)[3])dimension,
                             all, acts));
   }
+
   tell_idle(import, &list, acts);
 done:
   noli_free(import->source.context, dimension);

@@ -214,6 +214,7 @@ static bool apply_patch(json_t* root, const json_t* patch) {
     json_decref(value);
     value = source != NULL ? json_deep_copy(child(source, from_token)) : NULL;
   }
+
   bool done = value != NULL;
   if (done && strcmp(operation, "test") == 0) {
     done = json_equal(child(parent, token), value) != 0;
@@ -223,6 +224,7 @@ static bool apply_patch(json_t* root, const json_t* patch) {
             strcmp(operation, "replace") == 0) &&
            polyfem_put(parent, token, value, strcmp(operation, "replace") == 0);
   }
+
   json_decref(value);
   return done;
 }
@@ -390,6 +392,7 @@ NoliStatus noli_polyfem_read_files(NoliPolyfem* import, json_t* parsed) {
     }
     NOLI_TRY(read_common(import, common));
   }
+
   for (int32_t k = files->count - 1; k >= 0; k--) {
     json_t* merged = NULL;
     status = put_together(import, k, import->tree, &merged);
@@ -397,6 +400,7 @@ NoliStatus noli_polyfem_read_files(NoliPolyfem* import, json_t* parsed) {
     import->tree = merged;
     NOLI_TRY(status);
   }
+
   import->source.where = where;
   import->source.user = files;
   import->root = noli_scene_root(import->tree);

@@ -205,6 +205,7 @@ static NoliStatus read_number(Reader* reader, NoliSceneText* out) {
       goto done;
     }
   }
+
   const char* exponent = reader->at;
   if (*exponent == 'e' || *exponent == 'E') {
     int skip = exponent[1] == '-' || exponent[1] == '+' ? 2 : 1;
@@ -227,6 +228,7 @@ static NoliStatus read_arguments(Reader* reader, const Function* function, Argum
     }
     goto done;
   }
+
   if (function->n_arguments == 1) {
     status = read_signed(reader, &arguments[0].text, &arguments[0].level);
     goto done;
@@ -292,6 +294,7 @@ static NoliStatus read_name(Reader* reader, NoliSceneText* out, NoliPolyfemLevel
     *level = NOLI_POLYFEM_ATOM;
     return noli_scene_append(reader->source->context, out, "%c", name[0] - 'x' + 'X');
   }
+
   if (strcmp(name, "t") == 0) {
     reader->at += n;
     return append_time(reader, out, level);
@@ -378,6 +381,7 @@ static NoliStatus read_product(Reader* reader, NoliSceneText* out, NoliPolyfemLe
   NoliContext* context = reader->source->context;
   int64_t start = out->count;
   NOLI_TRY(read_power(reader, out, level));
+
   for (;;) {
     if (polyfem_expression_take(reader, '%')) {
       NOLI_TRY(insert(context, out, start, "fmod("));

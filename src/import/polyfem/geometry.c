@@ -113,6 +113,7 @@ static NoliStatus add_entries(const NoliPolyfem* import, const char* list_key, c
     along = array->size[i] > array->size[along] ? i : along;
   }
   int a = (along + 1) % 3, b = (along + 2) % 3;
+
   for (int32_t i = 0; i < array->size[a]; i++) {
     for (int32_t j = 0; j < array->size[b]; j++) {
       double shift[3] = {0};
@@ -185,6 +186,7 @@ static NoliStatus read_array(NoliPolyfem* import, const NoliSceneNode* entry, co
     array->offset[i] = is_relative ? step * (high[i] - low[i]) : step;
     total *= array->size[i];
   }
+
   NOLI_POLYFEM_CHECK(import, &size, total <= MAX_ARRAY, "%g meshes are more than %d", total,
                      (int)MAX_ARRAY);
 done:
@@ -490,6 +492,7 @@ static NoliStatus read_plane(NoliPolyfem* import, const NoliSceneNode* entry, bo
     NOLI_TRY(noli_polyfem_vector(import, &normal, NOLI_POLYFEM_NONE, direction, &n));
     NOLI_POLYFEM_CHECK(import, entry, n == 3, "needs a \"normal\" of 3 numbers");
   }
+
   make_name(import, is_ground ? "ground" : "plane", name);
   json_t* native = json_object();
   NOLI_TRY(noli_polyfem_push(import, noli_polyfem_list(import, "half_spaces"), native));

@@ -366,6 +366,7 @@ static NoliStatus read_solver(NoliPolyfem* import) {
     NOLI_TRY(noli_polyfem_set(import, import->scene, "solver", native));
     NOLI_TRY(noli_polyfem_set(import, native, "max_iterations", json_integer(max_iterations)));
   }
+
   NOLI_TRY(noli_polyfem_bool(import, &lump_node, &lump));
   if (!lump) {
     noli_scene_log(
@@ -373,6 +374,7 @@ static NoliStatus read_solver(NoliPolyfem* import) {
         "Noli lumps the mass of linear elements at the vertices; this scene asks for a full "
         "mass matrix");
   }
+
   if (nonlinear.value != NULL) {
     noli_scene_log(&import->source, &nonlinear, NOLI_LOG_INFO,
                    "tolerances have no counterpart and were left out: Noli stops when a Newton "

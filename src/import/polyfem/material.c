@@ -88,6 +88,7 @@ static NoliStatus read_stiffness(NoliPolyfem* import, const NoliSceneNode* mater
     }
     goto done;
   }
+
   double l = 0.0, m = 0.0;
   NOLI_POLYFEM_CHECK(import, material,
                      lambda.value != NULL && mu.value != NULL && E.value == NULL &&

@@ -167,6 +167,7 @@ static NoliStatus read_shape(NoliPolyfem* import, const NoliSceneNode* node, boo
     NoliStatus status = read_point(import, &center, relative, region, region->a);
     return status != NOLI_OK ? status : read_radius(import, node, relative, region);
   }
+
   if (json_object_get(value, "radius") != NULL) {
     region->kind = CYLINDER;
     return read_cylinder(import, node, relative, region);
@@ -192,6 +193,7 @@ static NoliStatus read_region(NoliPolyfem* import, const NoliSceneNode* node, Re
     NOLI_TRY(noli_polyfem_integer(import, node, &region->id));
     goto done;
   }
+
   NOLI_POLYFEM_CHECK(import, node, json_is_object(node->value),
                      "must be a number, a selection or a list of selections");
   NoliSceneNode id = noli_scene_member(node, "id");
@@ -365,6 +367,7 @@ static NoliStatus number_body(NoliPolyfem* import, const NoliSceneNode* selectio
   } else {
     NOLI_TRY(read_regions(import, selection, body->mesh, &regions, &n_regions));
   }
+
   const NoliMesh* mesh = body->mesh;
   bool one_material = json_is_object(json_object_get(import->tree, "materials"));
   const int32_t* cell = import->flat ? mesh->tri : mesh->tet;

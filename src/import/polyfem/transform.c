@@ -83,6 +83,7 @@ static NoliStatus read_euler(NoliPolyfem* import, const NoliSceneNode* node, con
     NoliMat3 turn = about(axis, r[*letter - 'x']);
     R = noli_mul33(turn, R);
   }
+
   to_angles(&R, angle);
 done:
   return status;

@@ -179,6 +179,7 @@ static NoliStatus build_expression(const NoliPolyfem* import, const NoliSceneNod
   } else {
     NOLI_TRY(noli_polyfem_translate(&import->source, node, import->t0, text, &level));
   }
+
   if (factor != 1.0 || (shape != NULL && level < NOLI_POLYFEM_PRODUCT)) {
     NOLI_TRY(noli_polyfem_wrap(context, text, start, &level,
                                factor == -1.0 ? NOLI_POLYFEM_POWER : NOLI_POLYFEM_ATOM));
@@ -188,6 +189,7 @@ static NoliStatus build_expression(const NoliPolyfem* import, const NoliSceneNod
     memmove(text->data + start + 1, text->data + start, (size_t)(text->count - 1 - start));
     text->data[start] = '-';
   }
+
   if (shape != NULL) {
     NOLI_TRY(noli_scene_append(context, text, "*%s", shape));
   }

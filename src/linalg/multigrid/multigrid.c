@@ -98,6 +98,7 @@ NoliStatus noli_multigrid_factor(NoliMultigrid* multigrid, const NoliBlockMatrix
   }
   multigrid->scale = 1.0 / noli_block_matrix_largest_diagonal(matrix);
   level->matrix = matrix;
+
   for (;;) {
     int32_t n_coarse = 0;
     multigrid->n_levels++;
@@ -232,6 +233,7 @@ static void descend(const Share* share, int32_t k) {
     noli_team_wait(share->team);
     return;
   }
+
   smooth_twice(share, level, true);
   if (k < multigrid->n_levels - 1) {
     find_residual(share, level, vector_of(level, NOLI_GRID_X));

@@ -420,6 +420,7 @@ static void count_coarse(void* user, int64_t begin, int64_t end, int32_t worker)
   const NoliGridRows* restrict_ = &level->restrict_;
   int32_t* mark = coarsening->scratch[worker].mark_coarse.data;
   int32_t* mark_fine = coarsening->scratch[worker].mark_fine.data;
+
   for (int64_t row = begin; row < end; row++) {
     int64_t count = 0;
     for (int64_t r = restrict_->row.data[row]; r < restrict_->row.data[row + 1]; r++) {

@@ -223,6 +223,7 @@ static double estimate_largest(NoliGridLevel* level, int32_t n_threads) {
     before = r_dot_z;
     length_before = length;
   }
+
   double lowest = 1.0, highest = 1.0;
   if (count > 0) {
     noli_tridiagonal_extremes(count, diagonal, above, &lowest, &highest);

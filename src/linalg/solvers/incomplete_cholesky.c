@@ -64,9 +64,11 @@ static void fill_pattern(NoliIncompleteCholesky* factor, const NoliBlockMatrix* 
       row[(a < b ? a : b) + 1]++;
     }
   }
+
   for (int32_t i = 0; i < matrix->n; i++) {
     row[i + 1] += row[i];
   }
+
   // row[i] is the end of the row before it while that one is filled
   for (int32_t i = matrix->n - 1; i >= 0; i--) {
     for (int64_t k = matrix->row[i + 1] - 1; k >= matrix->row[i]; k--) {
@@ -76,6 +78,7 @@ static void fill_pattern(NoliIncompleteCholesky* factor, const NoliBlockMatrix* 
       factor->source[at] = 2 * k + (a <= b ? 0 : 1);
     }
   }
+
   memmove(row, row + 1, sizeof *row * (size_t)matrix->n);
   row[matrix->n] = matrix->nnz;
   for (int32_t i = 0; i < matrix->n; i++) {
@@ -91,6 +94,7 @@ static NoliStatus list_across(NoliIncompleteCholesky* factor, NoliContext* conte
   int64_t rest = factor->rest = factor->parts.first[factor->parts.n], n = factor->n - rest;
   NOLI_TRY(
       noli_grow(context, (void**)&factor->across, &factor->capacity[5], n + 2, sizeof(int64_t)));
+
   // across[c + 1] is where the next block of column c goes, at last the end of the column
   int64_t* next = factor->across + 1;
   memset(factor->across, 0, sizeof(int64_t) * (size_t)(n + 2));
@@ -99,6 +103,7 @@ static NoliStatus list_across(NoliIncompleteCholesky* factor, NoliContext* conte
       next[factor->col[p] - rest + 1]++;
     }
   }
+
   for (int64_t c = 0; c < n; c++) {
     next[c + 1] += next[c];
   }

@@ -219,6 +219,7 @@ NoliStatus noli_cholmod_analyze(void* state, const NoliLinView* view) {
     cholmod->ordered = cholmod->single = false;
     goto done;
   }
+
   NOLI_CHECK(cholmod->context, matrix->n <= INT32_MAX / 3, NOLI_ERROR_TOO_LARGE,
              "the matrix has %lld block rows, too many for BLAS", (long long)matrix->n);
   NOLI_TRY(noli_orderer_begin(cholmod->orderer, matrix));

@@ -105,6 +105,7 @@ static NoliStatus find_shares(NoliContext* context, NoliSupernodal* factor) {
       }
     }
   }
+
   RESERVE(context, &factor->share, n_threads + 1);
   int32_t* share = factor->share.data;
   int64_t k = 0;
@@ -115,6 +116,7 @@ static NoliStatus find_shares(NoliContext* context, NoliSupernodal* factor) {
       share[++k] = i;
     }
   }
+
   while (k < n_threads) {
     share[++k] = factor->n;
   }

@@ -165,6 +165,7 @@ static NoliStatus read_set(NoliInpReader* reader, NoliInpScope kind, const char*
                               noli_show(text->keyword).text, name);
     goto done;
   }
+
   NOLI_TRY(begin_set(reader, kind, named, noli_inp_find_parameter(text, "INTERNAL") != NULL));
   bool is_generated = noli_inp_find_parameter(text, "GENERATE") != NULL;
   while (noli_inp_next_line(text, &line)) {
@@ -305,6 +306,7 @@ static NoliStatus find_type(NoliInpReader* reader, const NoliInpElementType** ty
                             "CPS4, CPE4, R3D4) and segments (B31, T3D2) are",
                             noli_show(named->value).text);
   }
+
   if ((*type)->dimension == 3) {
     if (parts->order > 0 && parts->order != (*type)->order) {
       return noli_cursor_fail(text->cursor, named->name.at,
@@ -333,6 +335,7 @@ static NoliStatus read_elements(NoliInpReader* reader) {
                               "elements of the assembly itself are not supported");
     goto done;
   }
+
   NOLI_TRY(find_type(reader, &type));
   if (named != NULL) {
     NOLI_TRY(begin_set(reader, NOLI_INP_ELEMENTS, named, false));
@@ -376,6 +379,7 @@ static NoliStatus begin_instance(NoliInpReader* reader) {
                               "a second instance: only files of one instance are supported");
     goto done;
   }
+
   reader->has_instance = true;
   reader->instance = named != NULL ? named->value : (NoliSpan){text->keyword.at, 0};
   reader->level = NOLI_INP_IN_INSTANCE;
@@ -458,6 +462,7 @@ static NoliStatus read_block(NoliInpReader* reader) {
       {"*IMPORT", refuse},
       {"*SYMMETRICMODELGENERATION", refuse},
   };
+
   NoliStatus status = NOLI_OK;
   NoliSpan line;
   size_t b = 0, n_block = sizeof blocks / sizeof *blocks;
@@ -583,6 +588,7 @@ static NoliStatus add_sets(NoliInpReader* reader) {
   NoliStatus status = NOLI_OK;
   const NoliCursor* cursor = reader->text.cursor;
   int32_t *member = NULL, n_member = 0;
+
   for (size_t k = 0; k < sizeof scopes / sizeof *scopes; k++) {
     bool of_nodes = scopes[k] < NOLI_INP_ELEMENTS;
     for (int32_t s = 0; s < reader->sets.set.count; s++) {

@@ -172,6 +172,7 @@ static NoliStatus list_members(Walk* walk) {
   Visit visit = {walk->root, INT32_MAX};
   walk->visit.count = walk->member.count = 0;
   NOLI_PUSH(context, &walk->visit, visit);
+
   while (walk->visit.count > 0) {
     visit = walk->visit.data[--walk->visit.count];
     NoliInpSet* set = &sets->set.data[visit.set];
@@ -225,6 +226,7 @@ static void log_tags(const Walk* walk, int kind, const Count* count) {
                                length > 0 ? ", " : "", (int)set->tag, noli_show(set->name).text,
                                (long long)count[s].tagged[kind], (long long)count[s].of_kind[kind]);
   }
+
   if (n_more > 0) {
     snprintf(text + length, sizeof text - length, " and %lld more", (long long)n_more);
   }

@@ -135,12 +135,14 @@ static NoliStatus add_side(NoliInpReader* reader, const Boundary* boundary, int3
     }
     goto done;
   }
+
   bool is_self = side == SIDE_FREE || side == SIDE_SELF || dimension < 2;
   for (int32_t i = 0; i < (is_self ? n_vertex : 2); i++) {
     int32_t at = is_self ? i : (side - 1 + i) % n_vertex;
     int32_t vertex = noli_inp_find_label(&reader->node, label[at]);
     NOLI_TRY(noli_parts_add_member(context, reader->parts, set, vertex));
   }
+
   if (is_self) {
     NOLI_TRY(
         noli_parts_add_triangles_to_set(context, reader->parts, set, data->first_tri, data->n_tri));
@@ -164,6 +166,7 @@ static NoliStatus add_entry_sides(NoliInpReader* reader, const Boundary* boundar
     // nodes of the assembly are reference points
     n_member = member[0] < 0 && entry->of_nodes ? 0 : 1;
   }
+
   for (int32_t i = 0; i < n_member; i++) {
     if (member[i] < 0) {
       status = noli_cursor_fail(cursor, entry->place,
@@ -211,6 +214,7 @@ NoliStatus noli_inp_add_surfaces(NoliInpReader* reader) {
     return NOLI_OK;
   }
   NOLI_TRY(find_boundary(reader, &boundary));
+
   for (int64_t s = 0; s < reader->surface.count; s++) {
     const NoliInpSurface* surface = &reader->surface.data[s];
     int64_t end =

@@ -114,6 +114,7 @@ NoliStatus noli_mesh_write(NoliContext* context, const char* path, const NoliMes
         "the surface first",
         path, format->suffix, cells[kind].n, cells[kind].name);
   }
+
   NOLI_CHECK(context, mesh->order <= 1 || format->write == noli_msh_write, NOLI_ERROR_ARGUMENT,
              "%s: a %s file cannot hold curved tetrahedra; use .msh, or set the order to 1", path,
              format->suffix);

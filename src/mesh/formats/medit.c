@@ -107,6 +107,7 @@ static NoliStatus read_cells(NoliCursor* cursor, NoliSpan word, const Section* s
                  : noli_cursor_fail(cursor, word.at, "%s before Vertices", noli_show(word).text);
     goto done;
   }
+
   NOLI_TRY(noli_expect_items(cursor, section->items, count, 2 * (section->n_value + 1), false));
   for (int64_t i = 0; i < count; i++) {
     int32_t vertex[4];

@@ -58,6 +58,7 @@ static NoliStatus find_type(const NoliMshReader* reader, const char* place, int6
                                known->n_node, known->name, (long long)type,
                                order_names[known->order]);
   }
+
   if (known->dimension == 3) {
     if (reader->parts->order > 0 && reader->parts->order != known->order) {
       return noli_cursor_fail_at(reader->cursor, reader->binary, place,
@@ -67,12 +68,14 @@ static NoliStatus find_type(const NoliMshReader* reader, const char* place, int6
     }
     reader->parts->order = known->order;
   }
+
   if (known->dimension < 0) {
     return noli_cursor_fail_at(reader->cursor, reader->binary, place,
                                "%d-node %s (type %lld): only tetrahedra, triangles, quadrangles, "
                                "segments and points are supported",
                                known->n_node, known->name, (long long)type);
   }
+
   *found = known;
   return NOLI_OK;
 }
@@ -144,6 +147,7 @@ static NoliStatus read_node_block(NoliMshReader* reader) {
     NOLI_TRY(add_node_tag(reader, tag));
   }
   NOLI_TRY(noli_parts_add_vertices(reader->cursor->context, reader->parts, n, &x));
+
   for (int64_t i = 0; i < n; i++) {
     for (int k = 0; k < 3; k++) {
       NOLI_TRY(number(reader, "a coordinate", x++));
@@ -372,6 +376,7 @@ static NoliStatus read_element_block(NoliMshReader* reader, int64_t* n_read) {
       NOLI_TRY(add_to_set(reader, &element, reader->extra.data[g]));
     }
   }
+
   *n_read += n;
 done:
   return status;
@@ -416,6 +421,7 @@ static NoliStatus add_old_element(NoliMshReader* reader, Element* element, int32
   element->first_tri = known->index;
   element->n_tri = dimension == 2 ? noli_parts_polygon_triangles(n_vertex, element->node) : 0;
   NOLI_TRY(add_to_set(reader, element, physical));
+
   if (known->group == 0) {
     known->group = physical;
     if (dimension == 3) {
@@ -578,6 +584,7 @@ NoliStatus noli_msh_read(NoliCursor* cursor, NoliMeshParts* parts) {
     }
     NOLI_TRY(msh_read_section(&reader, name, &has_format));
   }
+
   // a file truncated between sections has no other error
   if (!reader.has_nodes) {
     status = noli_cursor_fail(cursor, cursor->at, "the file has no section $Nodes");

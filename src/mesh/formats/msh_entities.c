@@ -47,6 +47,7 @@ static NoliStatus read_body(NoliMshReader* reader, NoliMshEntity* entity, int64_
       entity->physical = (int32_t)tag;
     }
   }
+
   if (entity->dimension > 0) {
     NOLI_TRY(noli_msh_integer(reader, SIZE, "a number of bounding entities", 0, INT32_MAX, &n));
     for (int64_t i = 0; i < n; i++) {
@@ -119,6 +120,7 @@ static NoliStatus read_part(NoliMshReader* reader, int dimension) {
       }
     }
   }
+
   NOLI_TRY(read_body(reader, &entity, &n_group));
   entity.is_cut = parent_dimension > dimension && n_group == 0;
   NOLI_PUSH(reader->cursor->context, &reader->part, entity);
@@ -169,6 +171,7 @@ NoliStatus noli_msh_read_names(NoliMshReader* reader) {
   NoliCursor* cursor = reader->cursor;
   int64_t n = 0, dimension = 0, tag = 0;
   NOLI_TRY(noli_read_integer(cursor, "the number of names", 0, INT32_MAX, &n));
+
   for (int64_t i = 0; i < n; i++) {
     NOLI_TRY(noli_read_integer(cursor, "the dimension of a physical group", 0, 3, &dimension));
     NOLI_TRY(noli_read_integer(cursor, "the tag of a physical group", INT32_MIN, INT32_MAX, &tag));

@@ -97,6 +97,7 @@ static Role property_role(ElementKind kind, NoliSpan name, bool is_list) {
       {EDGE_ELEMENT, "vertex1", false, VERTEX_1},
       {EDGE_ELEMENT, "vertex2", false, VERTEX_2},
   };
+
   for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
     if (roles[i].kind == kind && roles[i].is_list == is_list && noli_span_is(name, roles[i].name)) {
       return roles[i].role;
@@ -284,6 +285,7 @@ static NoliStatus read_list(Reader* reader, const Property* property) {
                              0, INT32_MAX, &n));
   int64_t size = reader->binary ? noli_scalar_size(property->type) : 2;
   NOLI_TRY(noli_expect_items(cursor, "list items", n, size, reader->binary));
+
   if (property->role == CORNERS || property->role == STRIP) {
     reader->corners.count = 0;
     // -1 ends a strip
@@ -316,6 +318,7 @@ static NoliStatus read_one(Reader* reader, const Element* element, double x[3], 
   NoliCursor* cursor = reader->cursor;
   bool textured = reader->parts->looks.wanted;
   reader->texture.count = 0;
+
   for (int64_t p = 0; p < element->n_property; p++) {
     const Property* property = &reader->property.data[element->first + p];
     int64_t vertex = 0;

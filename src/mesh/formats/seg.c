@@ -30,6 +30,7 @@ static NoliStatus read_lines(NoliCursor* cursor, NoliMeshParts* parts, bool with
   int64_t n_vert = noli_count_statements(cursor, 'v');
   NOLI_CHECK(cursor->context, n_vert <= INT32_MAX, NOLI_ERROR_TOO_LARGE, "%s: %lld vertices",
              cursor->path, (long long)n_vert);
+
   for (; cursor->at < cursor->end; noli_skip_line(cursor)) {
     NoliSpan word = noli_next_word(cursor);
     if (word.n == 0 || word.at[0] == '#') {

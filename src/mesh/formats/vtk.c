@@ -215,6 +215,7 @@ static NoliStatus make_cell(Reader* reader, Making making, int64_t n, const int6
     }
     NOLI_TRY(noli_parts_add_cell(context, reader->parts, width, cell, source));
   }
+
   reader->data.n_cell++;
 done:
   return status;
@@ -434,6 +435,7 @@ NoliStatus noli_vtk_read(NoliCursor* cursor, NoliMeshParts* parts) {
       log_rest(cursor, word);
     }
   }
+
   // a file may end before the types
   if (!reader.polygonal && reader.offset.count > 1 && reader.type.count == 0) {
     status = noli_cursor_fail(cursor, cursor->at, "the file has CELLS but no CELL_TYPES");

@@ -96,6 +96,7 @@ static NoliStatus skip_values(const NoliVtkData* data, NoliVtkType type, int64_t
   NoliCursor* cursor = data->cursor;
   const char* bytes = NULL;
   bool lines = type.form == NOLI_VTK_LINES || (type.form == NOLI_VTK_STRINGS && !data->binary);
+
   if (lines || type.form == NOLI_VTK_STRINGS) {
     NOLI_TRY(noli_expect_items(cursor, "values", n, 1, data->binary));
     // in text the rest of the header's line is not a value
@@ -249,11 +250,13 @@ static NoliStatus read_tags(NoliVtkData* data, NoliSpan name, NoliVtkType type) 
     NOLI_TRY(read_tag(data, type.scalar, &tag, &is_tag));
     NOLI_PUSH(data->cursor->context, &data->candidate, tag);
   }
+
   if (!is_tag) {
     noli_log(data->cursor->context, NOLI_LOG_WARNING,
              "%s: the array %s of cells has values that are not integers: they are no tags",
              data->cursor->path, noli_show(name).text);
   }
+
   int rank = rank_of(name);
   if (is_tag && (data->tag.count == 0 || rank < data->tag_rank)) {
     if (data->tag.count > 0) {
@@ -301,6 +304,7 @@ NoliStatus noli_vtk_read_field(NoliVtkData* data, bool* understood) {
   int64_t n_array = 0;
   noli_next_word(cursor);
   NOLI_TRY(noli_read_integer_here(cursor, "the number of arrays", 0, INT32_MAX, &n_array));
+
   for (int64_t a = 0; a < n_array; a++) {
     int64_t n_component = 0, n_item = 0;
     NoliSpan name = noli_next_word_anywhere(cursor);
@@ -339,6 +343,7 @@ static NoliStatus read_scalars(NoliVtkData* data, NoliSpan name) {
                               noli_show(word).text);
     goto done;
   }
+
   noli_skip_blank(cursor);
   if (noli_is_digit(*cursor->at)) {
     NOLI_TRY(
@@ -351,6 +356,7 @@ static NoliStatus read_scalars(NoliVtkData* data, NoliSpan name) {
     noli_next_word(cursor);
     noli_vtk_end_header(cursor, data->binary);
   }
+
   NOLI_TRY(read_array(data, name, type, data->n_item, n_component));
 done:
   return status;
@@ -424,6 +430,7 @@ NoliStatus noli_vtk_read_attribute(NoliVtkData* data, NoliSpan word, bool* under
       return read_components(data, name, arrays[i].n_component);
     }
   }
+
   *understood = false;
   return NOLI_OK;
 }

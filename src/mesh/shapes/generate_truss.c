@@ -54,6 +54,7 @@ static void map_truss(const double* size, double p[3]) {
     along = place[a].between ? a : along;
     local[a] = place[a].at;
   }
+
   if (along < 0) {
     noli_grid_round_off(3, local);
     for (int a = 0; a < 3; a++) {
@@ -67,6 +68,7 @@ static void map_truss(const double* size, double p[3]) {
     local[b] = x[1];
     local[c] = x[2];
   }
+
   for (int a = 0; a < 3; a++) {
     p[a] = size[SPACING] * (place[a].joint - 0.5 * (size[JOINTS + a] - 1.0)) + local[a];
   }
@@ -132,6 +134,7 @@ NoliStatus noli_mesh_make_truss(NoliContext* context, const int32_t joints[3], d
     grid.cells[a] = joints[a] * grid.period - cells_along;
     n_cell *= grid.cells[a];
   }
+
   NOLI_NEW(context, filled, n_cell);
   fill_truss(&grid, filled);
   grid.filled = filled;

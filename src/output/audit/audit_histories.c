@@ -56,6 +56,7 @@ static NoliStatus take_row(NoliAuditor* auditor, const NoliHistory* steps, int64
       goto done;
     }
   }
+
   *good = row[NOLI_AUDIT_step] == (double)(i + 1);
   if (!*good) {
     NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_TIME, "steps.csv", i + 1,
@@ -84,10 +85,12 @@ static NoliStatus take_steps(NoliAuditor* auditor, const NoliHistory* steps) {
       goto done;
     }
   }
+
   int32_t parts = noli_history_column(steps, "substeps");
   NOLI_NEW_ZERO(auditor->context, auditor->row, steps->n_rows * NOLI_AUDIT_N_COLUMNS + 1);
   NOLI_NEW_ZERO(auditor->context, auditor->substeps, steps->n_rows + 1);
   auditor->audit->n_rows = steps->n_rows;
+
   // what follows a row that is wrong cannot be told apart from it
   for (int64_t i = 0; good && i < steps->n_rows; i++) {
     double n_parts = 1.0;
@@ -168,6 +171,7 @@ static NoliStatus take_forces(NoliAuditor* auditor, const NoliHistory* forces) {
   const NoliModel* model = auditor->run.sim->model;
   int64_t before = 0;
   NOLI_TRY(sort_names(model, &names));
+
   for (int64_t i = 0; i < forces->n_rows; i++) {
     NoliForceRow row;
     bool good = read_force_row(names, model->n_entity, forces, i, &row) && row.step >= before;

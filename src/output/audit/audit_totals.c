@@ -26,6 +26,7 @@ NoliStatus noli_auditor_check_masses(NoliAuditor* auditor) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = auditor->run.sim->model;
   const NoliSimDef* def = noli_scene_sim_def(auditor->run.scene);
+
   for (int32_t b = 0; b < model->n_body; b++) {
     double of_nodes = 0.0, of_volume = 0.0;
     for (int32_t i = model->vert_first[b]; i < model->vert_first[b + 1]; i++) {
@@ -83,6 +84,7 @@ NoliStatus noli_auditor_check_free_steps(NoliAuditor* auditor) {
   for (int32_t i = 0; i < problem->inertia.n_vert; i++) {
     mass += problem->inertia.weight[problem->inertia.vert[i]];
   }
+
   for (int64_t step = 2; is_simple(model) && step <= auditor->n_rows; step++) {
     if (touches_outside(auditor, step) || auditor->substeps[step - 1] != 1) {
       continue;
@@ -260,6 +262,7 @@ NoliStatus noli_auditor_check_forces(NoliAuditor* auditor, const char* file, int
   NOLI_NEW(auditor->context, sum, model->n_body);
   NOLI_NEW(auditor->context, group, model->n_body);
   group_tied(model, group);
+
   for (int kind = 0; kind < 2; kind++) {
     const NoliReadArray* array =
         noli_read_frame_find(frame, "PointData", names[kind], NOLI_FRAME_FLOAT32, 3, frame->n_vert);

@@ -149,6 +149,7 @@ static NoliStatus take_points(NoliContext* context, const NoliFrame* frame, Part
     part->point_data[i].data = next;
     next += n * tuple_of(array);
   }
+
   pick(part, frame->x, 3 * sizeof(double), part->x);
   part->point_data[frame->n_point_data] =
       (NoliFrameArray){VERTEX, NOLI_FRAME_INT32, 1, part->vertex, false};
@@ -366,6 +367,7 @@ static NoliStatus read_parts(Reader* reader, const char* text) {
   }
   NOLI_NEW_ZERO(context, reader->part, reader->n_parts);
   NOLI_NEW_ZERO(context, reader->vertex, reader->n_parts);
+
   for (int32_t k = 0; k < reader->n_parts; k++) {
     NoliReadFrame* part = &reader->part[k];
     NOLI_TRY(part_path(context, reader->path, k, &path));
@@ -429,6 +431,7 @@ static NoliStatus pvtu_count(Reader* reader) {
     most += reader->part[k].n_vert;
     reader->frame->n_cells += reader->part[k].n_cells;
   }
+
   NOLI_CHECK(context, n <= most, NOLI_ERROR_FORMAT, "%s: its parts lack vertices", reader->path);
   NOLI_NEW_ZERO(context, seen, n);
   int64_t n_seen = 0;
@@ -438,6 +441,7 @@ static NoliStatus pvtu_count(Reader* reader) {
       seen[reader->vertex[k][i]] = 1;
     }
   }
+
   NOLI_CHECK(context, n_seen == n, NOLI_ERROR_FORMAT, "%s: its parts lack vertices", reader->path);
   int64_t n_cells = reader->frame->n_cells;
   for (int32_t k = 0; k < reader->n_parts; k++) {
@@ -446,6 +450,7 @@ static NoliStatus pvtu_count(Reader* reader) {
     NOLI_CHECK(context, reader->part[k].n_cells == share, NOLI_ERROR_FORMAT,
                "%s: its parts lack cells", reader->path);
   }
+
   reader->frame->n_vert = n;
   reader->frame->time = reader->part[0].time;
 done:
@@ -527,6 +532,7 @@ static NoliStatus merge_array(Reader* reader, int64_t i) {
            array->type == model->type && array->n_components == model->n_components;
     n += array->n_tuples;
   }
+
   NOLI_CHECK(reader->context, same, NOLI_ERROR_FORMAT, "%s: %s \"%s\" is not the same in all parts",
              reader->path, model->section, model->name);
   NOLI_TRY(noli_read_frame_add(reader->context, reader->frame, model->section, model->name,

@@ -132,6 +132,7 @@ static NoliStatus list_cells(NoliContext* context, const NoliSim* sim, const Nol
   const int32_t* point = noli_sim_points(sim, &n_points);
   NOLI_NEW_ZERO(context, is_solid, noli_sim_body_count(sim) + 1);
   append_bodies(sim, is_solid, layout);
+
   // the boundary of a solid would only hide behind its tetrahedra
   for (int32_t i = 0; i < noli_sim_surface_triangle_count(sim); i++) {
     const int32_t* vertex = tri + 3 * (int64_t)i;
@@ -139,6 +140,7 @@ static NoliStatus list_cells(NoliContext* context, const NoliSim* sim, const Nol
       append_cell(layout, 3, vertex, NOLI_CELL_TRIANGLE);
     }
   }
+
   int64_t n_triangles = layout->n_cells - layout->n_tet;
   for (int32_t i = 0; i < n_segments; i++) {
     append_cell(layout, 2, segment + 2 * (int64_t)i, NOLI_CELL_LINE);
@@ -186,6 +188,7 @@ static NoliStatus list_thin(NoliContext* context, const NoliSim* sim, NoliFrameL
       layout->points[n_points++] = cell[0];
     }
   }
+
   layout->n_segments = n_segments;
   layout->n_points = n_points;
 done:
@@ -593,17 +596,20 @@ static int32_t list_cell_data(const NoliFrameLayout* layout, const NoliFrameValu
     own += 6 * n_cells;
     array[n++] = (NoliFrameArray){"bending_moment", NOLI_FRAME_FLOAT32, 6, own, false};
   }
+
   if (values->rod != NULL) {
     const float* own = values->rod_fields;
     array[n++] = (NoliFrameArray){"rod_tension", NOLI_FRAME_FLOAT32, 1, own, false};
     array[n++] = (NoliFrameArray){"rod_bending", NOLI_FRAME_FLOAT32, 3, own + n_cells, false};
     array[n++] = (NoliFrameArray){"rod_twist", NOLI_FRAME_FLOAT32, 1, own + 4 * n_cells, false};
   }
+
   if (values->angle_fields != NULL) {
     const float* own = values->angle_fields;
     array[n++] = (NoliFrameArray){"rod_angle", NOLI_FRAME_FLOAT32, 1, own, false};
     array[n++] = (NoliFrameArray){"rod_angle_rate", NOLI_FRAME_FLOAT32, 1, own + n_cells, false};
   }
+
   if (values->normal_fields != NULL) {
     array[n++] =
         (NoliFrameArray){"rod_normal", NOLI_FRAME_FLOAT32, 3, values->normal_fields, false};
@@ -693,6 +699,7 @@ static NoliStatus lend_lists(NoliContext* context, NoliFrameLayout* layout) {
                {(void**)&layout->cell_tag, sizeof *layout->cell_tag, n_cells},
                {(void**)&layout->cell_proxy, sizeof *layout->cell_proxy, n_cells},
                {(void**)&layout->proxy_tet, sizeof *layout->proxy_tet, 3 * layout->n_proxy}};
+
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     if (*lists[i].data == NULL) {
       *lists[i].data = noli_alloc(context, lists[i].n, lists[i].size);

@@ -20,6 +20,7 @@ static void cell_lattice(int32_t order, int32_t lattice[][4]) {
       lattice[n][edge[e][1]] = j;
     }
   }
+
   if (order >= 3) {
     noli_tri_lattice(order - 3, inner);
     for (int f = 0; f < 4; f++) {
@@ -30,6 +31,7 @@ static void cell_lattice(int32_t order, int32_t lattice[][4]) {
       }
     }
   }
+
   // order 4 has one inner node, and no order more
   for (int k = 0; k < 4 && order == 4; k++) {
     lattice[n][k] = 1;

@@ -31,6 +31,7 @@ static NoliStatus elements_create(NoliContext* context, const NoliModel* model, 
   int64_t n = (int64_t)elements->n_tet * elements->n_local;
   NOLI_NEW_ZERO(context, elements->first, (int64_t)n_node + 2);
   NOLI_NEW(context, elements->tet, n);
+
   // counted two places on, so that filling in leaves the first places
   for (int64_t i = 0; i < n; i++) {
     elements->first[elements->node[i] - elements->first_node + 2]++;

@@ -282,6 +282,7 @@ static NoliStatus vtu_reader_read_section(Reader* reader, const char** text, con
     }
     next += *next == '\n';
   }
+
   *text = next;
 done:
   return status;

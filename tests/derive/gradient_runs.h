@@ -277,7 +277,7 @@ static inline void expect_run_refusal(World* world, int64_t n_steps, const NoliP
   world_done(world);
 }
 
-// Likewise of a new world, which it starts.
+// Starts a new world and expects the refusal of expect_run_refusal.
 static inline void expect_refusal(World* world, int64_t n_steps, const NoliParameterDef* def,
                                   const char* words) {
   world_start(world);

@@ -6,52 +6,6 @@
 
 enum { NODES = NOLI_SLIDING_NODES };
 
-// A contact whose geometry is that at x_lag and whose nodes have moved to x.
-static NoliSliding lagged_sliding(const NoliImplicitFriction* data, int64_t contact, bool on_plane,
-                                  const double* x_lag, const double* x, NoliGapForce* force) {
-  NoliSliding sliding;
-  const int32_t* node;
-  if (on_plane) {
-    const NoliHalfSpaceContact* at = &data->barrier->set->plane.data[contact];
-    const NoliClosest closest = {.weight = {1.0}};
-    double gap = fmax(noli_plane_gap(data->barrier, at, x_lag), 0.0);
-    *force = noli_gap_force(data->barrier, 1.0, at->range, gap);
-    node = &at->node;
-    sliding = noli_sliding_begin(1, node, &closest, x_lag, data->x_hat);
-    noli_sliding_set_normal(&sliding, data->barrier->half_spaces[at->plane].normal, gap);
-    sliding.lambda = force->lambda;
-  } else {
-    const NoliContact* at = &data->barrier->set->contact.data[contact];
-    node = at->node;
-    sliding = noli_contact_sliding(data, at, x_lag, force);
-  }
-  noli_sliding_move(&sliding, node, x, data->x_hat);
-  return sliding;
-}
-
-// Derivatives by x_lag: those by weights, normal and normal force.
-static void set_lagged_block(const NoliImplicitFriction* data, int64_t contact, bool on_plane,
-                             const NoliSliding* sliding, const NoliSlidingLaw* law,
-                             NoliGapForce force, double* out) {
-  double by_force[9 * NODES * NODES] = {0.0};
-  NoliVec3 by_node[NODES] = {{0.0, 0.0, 0.0}};
-  if (on_plane) {
-    by_node[0] = noli_scale3(force.by_d, sliding->n);
-  } else {
-    noli_sliding_geometry_slopes(sliding, law, out);
-    noli_gap_force_by_nodes(data, &data->barrier->set->contact.data[contact], sliding, force,
-                            by_node);
-  }
-  noli_sliding_add_force(sliding, noli_sliding_force_by_lambda(sliding, law), by_node, by_force);
-  for (int32_t i = 0; i < sliding->size; i++) {
-    for (int32_t j = 0; j < sliding->size; j++) {
-      for (int e = 0; e < 9; e++) {
-        out[3 * NODES * (3 * i + e / 3) + 3 * j + e % 3] += by_force[9 * (i * NODES + j) + e];
-      }
-    }
-  }
-}
-
 // The blocks of friction: stencil i is contact i, then come those with half-spaces.
 typedef struct Blocks {
   NoliMixedBlocks moved; // by lagged positions, or by x_hat
@@ -91,9 +45,56 @@ typedef struct SlidingContact {
   const int32_t* node;
   NoliSliding sliding;
   NoliSlidingLaw law;
-  NoliGapForce force;
-  NoliNormalForce normal; // with all derivatives
+  NoliNormalForce normal;
 } SlidingContact;
+
+// A contact whose geometry is that at x_lag and whose nodes have moved to x.
+static NoliSliding lagged_sliding(const NoliImplicitFriction* data, int64_t contact, bool on_plane,
+                                  const double* x_lag, const double* x) {
+  NoliSliding sliding;
+  NoliGapForce force;
+  const int32_t* node;
+  if (on_plane) {
+    const NoliHalfSpaceContact* at = &data->barrier->set->plane.data[contact];
+    const NoliClosest closest = {.weight = {1.0}};
+    double gap = fmax(noli_plane_gap(data->barrier, at, x_lag), 0.0);
+    force = noli_gap_force(data->barrier, 1.0, at->range, gap);
+    node = &at->node;
+    sliding = noli_sliding_begin(1, node, &closest, x_lag, data->x_hat);
+    noli_sliding_set_normal(&sliding, data->barrier->half_spaces[at->plane].normal, gap);
+    sliding.lambda = force.lambda;
+  } else {
+    const NoliContact* at = &data->barrier->set->contact.data[contact];
+    node = at->node;
+    sliding = noli_contact_sliding(data, at, x_lag, &force);
+  }
+  noli_sliding_move(&sliding, node, x, data->x_hat);
+  return sliding;
+}
+
+// Derivatives by x_lag: those by weights, normal and normal force.
+static void set_lagged_block(const NoliImplicitFriction* data, const SlidingContact* of,
+                             double* out) {
+  const NoliSliding* sliding = &of->sliding;
+  double by_force[9 * NODES * NODES] = {0.0};
+  NoliVec3 by_node[NODES] = {{0.0, 0.0, 0.0}};
+  if (of->on_plane) {
+    by_node[0] = noli_scale3(of->normal.by_d, sliding->n);
+  } else {
+    noli_sliding_geometry_slopes(sliding, &of->law, out);
+    noli_gap_force_by_nodes(data, &data->barrier->set->contact.data[of->contact], sliding,
+                            of->normal.by_d, by_node);
+  }
+  noli_sliding_add_force(sliding, noli_sliding_force_by_lambda(sliding, &of->law), by_node,
+                         by_force);
+  for (int32_t i = 0; i < sliding->size; i++) {
+    for (int32_t j = 0; j < sliding->size; j++) {
+      for (int e = 0; e < 9; e++) {
+        out[3 * NODES * (3 * i + e / 3) + 3 * j + e % 3] += by_force[9 * (i * NODES + j) + e];
+      }
+    }
+  }
+}
 
 // Adds w_i dF/dlambda d lambda/dp_k in n columns, whose inputs are given.
 static void set_columns(const SlidingContact* of, int64_t to, const double* by_input,
@@ -161,7 +162,7 @@ static bool find_contact(const NoliImplicitFriction* data, const double* x_lag, 
   if (!noli_sliding_law_of(data, of->entity, &of->law)) {
     return false;
   }
-  of->sliding = lagged_sliding(data, of->contact, of->on_plane, x_lag, x, &of->force);
+  of->sliding = lagged_sliding(data, of->contact, of->on_plane, x_lag, x);
   if (!(of->sliding.lambda > 0.0)) {
     return false;
   }
@@ -194,8 +195,7 @@ static void add_contact(const NoliImplicitFriction* data, SlidingContact* of, co
   if (x_lag == x) {
     noli_sliding_reference_slopes(&of->sliding, &of->law, noli_mixed_block(moved, to));
   } else {
-    set_lagged_block(data, of->contact, of->on_plane, &of->sliding, &of->law, of->force,
-                     noli_mixed_block(moved, to));
+    set_lagged_block(data, of, noli_mixed_block(moved, to));
   }
   coefficient->input[to] = inputs->classes.find(inputs->classes.user, of->entity[0], of->entity[1]);
   noli_sliding_coefficient_slopes(&of->sliding, &of->law, noli_mixed_block(coefficient, to));

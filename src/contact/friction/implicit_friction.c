@@ -41,8 +41,7 @@ NoliSliding noli_contact_sliding(const NoliImplicitFriction* data, const NoliCon
 // The derivative of lambda by the nodes, through the distance, whose gradient is w (x) n, and
 // through the mollifier.
 void noli_gap_force_by_nodes(const NoliImplicitFriction* data, const NoliContact* contact,
-                             const NoliSliding* sliding, NoliGapForce force,
-                             NoliVec3 by_node[NODES]) {
+                             const NoliSliding* sliding, double by_d, NoliVec3 by_node[NODES]) {
   double gradient[12] = {0.0}, factor = 0.0;
   if (contact->mollified) {
     (void)noli_mollifier_derivatives(sliding->y, contact->eps_x, gradient, NULL);
@@ -51,7 +50,7 @@ void noli_gap_force_by_nodes(const NoliImplicitFriction* data, const NoliContact
   }
   for (int32_t j = 0; j < NODES; j++) {
     by_node[j] = noli_mul_add3(noli_scale3(factor, noli_load3(gradient + 3 * j)),
-                               force.by_d * sliding->closest.weight[j], sliding->n);
+                               by_d * sliding->closest.weight[j], sliding->n);
   }
 }
 
@@ -97,7 +96,7 @@ static void evaluate_contact(const void* user, const double* x, int64_t stencil,
   }
   if (jacobian != NULL) {
     NoliVec3 lambda_by_node[NODES];
-    noli_gap_force_by_nodes(data, contact, &sliding, normal, lambda_by_node);
+    noli_gap_force_by_nodes(data, contact, &sliding, normal.by_d, lambda_by_node);
     noli_sliding_jacobian(&sliding, &law, data->basis_derivatives, jacobian);
     noli_sliding_add_force(&sliding, noli_sliding_force_by_lambda(&sliding, &law), lambda_by_node,
                            jacobian);

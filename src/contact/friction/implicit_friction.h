@@ -57,9 +57,10 @@ bool noli_sliding_law_of(const NoliImplicitFriction* data, const int32_t entity[
 NoliSliding noli_contact_sliding(const NoliImplicitFriction* data, const NoliContact* contact,
                                  const double* x, NoliGapForce* force);
 
-// The derivative of the normal force by the nodes, through the distance and the mollifier.
+// The derivative of the normal force by the nodes, through the distance, by which it
+// changes by `by_d`, and the mollifier.
 void noli_gap_force_by_nodes(const NoliImplicitFriction* data, const NoliContact* contact,
-                             const NoliSliding* sliding, NoliGapForce force,
+                             const NoliSliding* sliding, double by_d,
                              NoliVec3 by_node[NOLI_SLIDING_NODES]);
 
 // Adds w_i dF/dlambda (d lambda / dx_j)^T to block (i, j).

@@ -81,6 +81,9 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_build_pairs(const NoliSceneSource* source
                                                    const NoliSceneNode* root);
 NOLI_WARN_UNUSED NoliStatus noli_scene_build_probes(const NoliSceneSource* source, NoliScene* scene,
                                                     const NoliSceneNode* root);
+// Refuses a design block where this build has no derivatives, before its names are checked.
+NOLI_WARN_UNUSED NoliStatus noli_scene_admit_design(const NoliSceneSource* source,
+                                                    const NoliSceneNode* root);
 NOLI_WARN_UNUSED NoliStatus noli_scene_build_design(const NoliSceneSource* source, NoliScene* scene,
                                                     const NoliSceneNode* root);
 

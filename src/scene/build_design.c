@@ -393,6 +393,11 @@ done:
   return status;
 }
 
+NoliStatus noli_scene_admit_design(const NoliSceneSource* source, const NoliSceneNode* root) {
+  (void)source, (void)root;
+  return NOLI_OK;
+}
+
 NoliStatus noli_scene_build_design(const NoliSceneSource* source, NoliScene* scene,
                                    const NoliSceneNode* root) {
   NoliStatus status = NOLI_OK;

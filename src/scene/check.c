@@ -182,9 +182,6 @@ static NoliStatus check_choice(const NoliSceneSource* source, const NoliSceneNod
       goto done;
     }
   }
-  NOLI_SCENE_CHECK(source, node, n > 0,
-                   "cannot be \"%.80s\": this build has no derivatives (NOLI_DERIVATIVES=OFF)",
-                   given);
   char what[TEXT_SIZE];
   snprintf(what, sizeof what, "\"%.80s\" is not known", given);
   NOLI_TRY(noli_scene_fail_unknown(source, node, what, given, words, n));

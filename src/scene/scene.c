@@ -180,6 +180,7 @@ static NoliStatus read_scene(NoliSceneSource* source, NoliScene* scene) {
   input->tree = written;
   NOLI_TRY(noli_scene_apply_overrides(source, parsed));
   NoliSceneNode root = noli_scene_root(parsed);
+  NOLI_TRY(noli_scene_admit_design(source, &root));
   NOLI_TRY(noli_scene_check(source, &root, &noli_scene_format, &scene->root));
   NOLI_TRY(noli_scene_take_origins(source, scene->root));
   NOLI_TRY(set_name(source, scene));

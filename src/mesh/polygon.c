@@ -63,7 +63,7 @@ static bool is_ear(Rest* rest, int32_t k) {
   return true;
 }
 
-// Measures the triangle of corner k anew.
+// Measures the triangle of corner k again.
 static void polygon_measure(Rest* rest, int32_t k) {
   k = (k + rest->n) % rest->n;
   int32_t b = rest->corner[k];

@@ -72,7 +72,7 @@ static double largest_ratio(double ratio, const NoliMaterialDef* material,
 }
 
 static void doubt_ratio(const NoliModel* model, int32_t b, const NoliBodyDef* body, Doubt* doubt) {
-  bool plane = noli_body_kind(body) == &noli_body_plane_strain;
+  bool plane = noli_body_kind(body)->planar;
   int32_t n_element = model->cell_first[b + 1] - model->cell_first[b];
   double ratio = largest_ratio(-1.0, &body->material, &body->fields, n_element);
   for (int32_t k = 0; k < body->n_parts; k++) {
@@ -327,7 +327,7 @@ NoliStatus noli_doubts_report(const NoliModel* model, const NoliSimDef* def) {
   Doubt ratio = {0}, thin = {0}, fine = {0};
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBodyDef* body = &def->bodies[b];
-    bool plane = !body->obstacle && noli_body_kind(body) == &noli_body_plane_strain;
+    bool plane = !body->obstacle && noli_body_kind(body)->planar;
     if (plane || is_linear_solid(body)) {
       doubt_ratio(model, b, body, &ratio);
     }

@@ -419,7 +419,7 @@ done:
   return status;
 }
 
-// Translated bodies that are placed anew change the size of the scene, and with it a contact
+// Translated bodies that are placed again change the size of the scene, and with it a contact
 // distance relative to it. Raises the gap aimed at to what is wanted then; `*raised` is false if it
 // was enough.
 static NoliStatus raise_target(NoliRepairWork* work, const NoliSimDef* def, bool* raised) {

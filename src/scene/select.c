@@ -431,7 +431,7 @@ static NoliStatus add_region(const NoliSceneSource* source, const NoliSceneNode*
   NOLI_TRY(mark_region(source, node, shape, marker));
   NoliSceneNode surface_only = noli_scene_member(node, "surface_only");
   if (noli_scene_true(&surface_only) && marker->surface == NULL) {
-    NOLI_TRY(find_surface(source->context, shape->kind == &noli_body_plane_strain, marker));
+    NOLI_TRY(find_surface(source->context, shape->kind->planar, marker));
   }
   for (int32_t v = 0; v < marker->n_node; v++) {
     bool found = marker->in_region[v] && (!noli_scene_true(&surface_only) || marker->surface[v]);

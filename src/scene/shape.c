@@ -197,7 +197,7 @@ static NoliStatus reduce(NoliContext* context, const char* as, NoliSceneShape* s
 
   // thin bodies of other cells are what bounds these
   const char* part = as;
-  if (shape->kind != &noli_body_solid && shape->kind->cells(shape->source).n == 0) {
+  if (shape->kind->part != NULL && shape->kind->cells(shape->source).n == 0) {
     part = shape->kind->part;
   }
   NoliMesh numbered = *shape->source;

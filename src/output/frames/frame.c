@@ -219,7 +219,7 @@ done:
 }
 
 // Leaves the angles of rods out, which are no points in space, and numbers the lists of primitives
-// anew.
+// again.
 static NoliStatus leave_out_angles(NoliContext* context, const NoliSim* sim,
                                    NoliFrameLayout* layout) {
   NoliStatus status = NOLI_OK;

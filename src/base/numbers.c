@@ -84,8 +84,9 @@ static const NoliNumber of_sim[] = {
   N(NoliSimDef, n_forces, "the number of forces", FROM(0)),
   N(NoliSimDef, n_pairs, "the number of pairs", FROM(0)),
   N(NoliSimDef, n_volumes, "the number of volumes", FROM(0)),
-  N(NoliSimDef, n_ties, "the number of ties", FROM(0)),
-  N(NoliSimDef, n_springs, "the number of springs", FROM(0)),
+#define COUNT_OF(list, type, item, ITEM) N(NoliSimDef, n_##list, "the number of " #list, FROM(0)),
+  NOLI_CONNECTION_LISTS(COUNT_OF)
+#undef COUNT_OF
   N(NoliSimDef, gravity, "gravity", FINITE),
   N(NoliSimDef, time_step, "the time step", POSITIVE),
   N(NoliSimDef, surface_radius, "the radius of surfaces", NOT_NEGATIVE),
@@ -304,8 +305,9 @@ static const NoliNumberTable tables[NOLI_NUMBERS_COUNT] = {
   [NOLI_NUMBERS_FORCE] = T(NoliForceDef, of_force),
   [NOLI_NUMBERS_PAIR] = T(NoliPairDef, of_pair),
   [NOLI_NUMBERS_VOLUME] = T(NoliVolumeDef, of_volume),
-  [NOLI_NUMBERS_TIE] = T(NoliTieDef, of_tie),
-  [NOLI_NUMBERS_SPRING] = T(NoliSpringDef, of_spring),
+#define TABLE_OF(list, type, item, ITEM) [NOLI_NUMBERS_##ITEM] = T(type, of_##item),
+  NOLI_CONNECTION_LISTS(TABLE_OF)
+#undef TABLE_OF
   [NOLI_NUMBERS_PROBE] = T(NoliProbeDef, of_probe),
   [NOLI_NUMBERS_RUN] = T(NoliRunDef, of_run),
   [NOLI_NUMBERS_PARAMETER] = T(NoliParameterDef, of_parameter),

@@ -2,6 +2,7 @@
 // definitions follow from it, and tests try all of its numbers.
 #pragma once
 
+#include "base/definition_lists.h"
 #include "noli/extend.h"
 
 // Definitions; a list of definitions within another one has a row of its own.
@@ -26,9 +27,10 @@ typedef enum NoliNumbersOf {
   NOLI_NUMBERS_FORCE,
   NOLI_NUMBERS_PAIR,
   NOLI_NUMBERS_VOLUME,
-  NOLI_NUMBERS_TIE,
-  NOLI_NUMBERS_SPRING,
-  NOLI_NUMBERS_PROBE,
+#define NOLI_NUMBERS_OF_LIST(list, type, item, ITEM) NOLI_NUMBERS_##ITEM,
+  NOLI_CONNECTION_LISTS(NOLI_NUMBERS_OF_LIST)
+#undef NOLI_NUMBERS_OF_LIST
+      NOLI_NUMBERS_PROBE,
   NOLI_NUMBERS_RUN,
   NOLI_NUMBERS_PARAMETER,
   NOLI_NUMBERS_GRADIENT,

@@ -1,5 +1,6 @@
 #include "define/definition.h"
 
+#include "base/definition_lists.h"
 #include "base/sized.h"
 #include "define/choices.h"
 #include "solve/method.h"
@@ -100,34 +101,13 @@ void noli_volume_def_init(NoliVolumeDef* def, size_t size) {
   noli_sized_default(def, size, &own, sizeof own);
 }
 
-void noli_tie_def_init(NoliTieDef* def, size_t size) {
-  NoliTieDef own = {.distance = {1e-4, NOLI_OF_BALL}};
-  noli_sized_default(def, size, &own, sizeof own);
-}
-
-void noli_spring_def_init(NoliSpringDef* def, size_t size) {
-  NoliSpringDef own = {.to = NOLI_NULL_INDEX, .length = NOLI_REST_DISTANCE};
-  noli_sized_default(def, size, &own, sizeof own);
-}
-
 // ---- definitions of other sizes -----------------------------------------------------------------
-
-// The lists of a definition: member, count, type of the items, default function, size.
-#define LISTS(X)                                                                                   \
-  X(bodies, NoliBodyDef, body)                                                                     \
-  X(half_spaces, NoliHalfSpaceDef, half_space)                                                     \
-  X(motions, NoliMotionDef, motion)                                                                \
-  X(forces, NoliForceDef, force)                                                                   \
-  X(pairs, NoliPairDef, pair)                                                                      \
-  X(volumes, NoliVolumeDef, volume)                                                                \
-  X(ties, NoliTieDef, tie)                                                                         \
-  X(springs, NoliSpringDef, spring)
 
 // A definition with the lists that it owns, which `def` only shows. A definition for a program with
 // other headers may be longer: it ends the struct.
 typedef struct Made {
-#define OWN_LIST(list, type, item) void* list;
-  LISTS(OWN_LIST)
+#define OWN_LIST(list, type, item, ITEM) void* list;
+  NOLI_DEFINITION_LISTS(OWN_LIST)
 #undef OWN_LIST
   NoliSimDef def;
 } Made;
@@ -141,8 +121,8 @@ static void discard(NoliContext* context, Made* made) {
   if (made == NULL) {
     return;
   }
-#define FREE_LIST(list, type, item) noli_free(context, made->list);
-  LISTS(FREE_LIST)
+#define FREE_LIST(list, type, item, ITEM) noli_free(context, made->list);
+  NOLI_DEFINITION_LISTS(FREE_LIST)
 #undef FREE_LIST
   noli_free(context, made);
 }
@@ -259,14 +239,14 @@ NoliStatus noli_definition_take(NoliContext* context, const NoliSimDef* given, N
   *def = noli_default_sim_def();
   NOLI_TRY(noli_sized_take(context, "the simulation definition", "noli_default_sim_def", given, def,
                            sizeof *def));
-#define TAKE_LIST(list, type, item)                                                                \
+#define TAKE_LIST(list, type, item, ITEM)                                                          \
   {                                                                                                \
     const type defaults = noli_default_##item##_def();                                             \
     NOLI_TRY(noli_sized_take_list(context, #list, "noli_default_" #item "_def", def->list,         \
                                   def->n_##list, &defaults, sizeof defaults, &made->list));        \
     def->list = made->list;                                                                        \
   }
-  LISTS(TAKE_LIST)
+  NOLI_DEFINITION_LISTS(TAKE_LIST)
 #undef TAKE_LIST
   fill_choices(made);
   NoliPairDef* pairs = made->pairs;
@@ -294,11 +274,11 @@ NoliStatus noli_definition_give(NoliContext* context, const NoliSimDef* own,
   memcpy(&used, sizes, sizes->size < sizeof used ? sizes->size : sizeof used);
   NoliSimDef lists = *own;
   NOLI_TRY(make(context, used.sim > sizeof *own ? used.sim : sizeof *own, &made));
-#define GIVE_LIST(list, type, item)                                                                \
+#define GIVE_LIST(list, type, item, ITEM)                                                          \
   NOLI_TRY(noli_sized_give_list(context, own->list, own->n_##list, sizeof *own->list, used.item,   \
                                 &made->list));                                                     \
   lists.list = made->list;
-  LISTS(GIVE_LIST)
+  NOLI_DEFINITION_LISTS(GIVE_LIST)
 #undef GIVE_LIST
   noli_sized_default(&made->def, used.sim, &lists, sizeof lists);
   *given = &made->def;

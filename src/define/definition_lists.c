@@ -2,6 +2,7 @@
 
 #include "base/numbers.h"
 #include "define/choices.h"
+#include "define/connection.h"
 #include "fem/loads/volume_law.h"
 #include "material/material.h"
 #include "math/vec3.h"
@@ -143,55 +144,26 @@ done:
   return status;
 }
 
-static NoliStatus check_tie(NoliContext* context, const NoliSimDef* def, int32_t index) {
+// The ends of a connection and its numbers, then what its type asks.
+static NoliStatus check_connection(NoliContext* context, const NoliSimDef* def, int32_t kind,
+                                   int32_t index) {
   NoliStatus status = NOLI_OK;
-  const NoliTieDef* tie = &def->ties[index];
-  NOLI_TRY(check_item(context, "tie", index, NOLI_NUMBERS_TIE, tie));
-  NOLI_TRY(check_nodes(context, def, "tie", index, tie->body, tie->node, tie->n_node));
-  NOLI_CHECK(context, tie->to >= 0 && tie->to < def->n_bodies, NOLI_ERROR_ARGUMENT,
-             "tie %d: body %d does not exist", index, tie->to);
-  NOLI_CHECK(context, tie->node != NULL || tie->body != tie->to, NOLI_ERROR_ARGUMENT,
-             "tie %d binds all of body \"%s\" to itself", index,
-             def->bodies[tie->body].name != NULL ? def->bodies[tie->body].name : "(no name)");
-done:
-  return status;
-}
-
-// Which vertices springs join.
-static NoliStatus check_spring_ends(NoliContext* context, const NoliSimDef* def, int32_t index) {
-  NoliStatus status = NOLI_OK;
-  const NoliSpringDef* spring = &def->springs[index];
-  NOLI_TRY(check_nodes(context, def, "spring", index, spring->body, spring->node, spring->n_node));
-  NOLI_CHECK(context, !def->bodies[spring->body].obstacle, NOLI_ERROR_ARGUMENT,
-             "spring %d: \"%s\" is an obstacle; springs begin at a body that deforms", index,
-             def->bodies[spring->body].name);
-  bool grounded = spring->to == NOLI_NULL_INDEX;
-  if (!grounded) {
-    NOLI_TRY(
-        check_nodes(context, def, "spring", index, spring->to, spring->to_node, spring->n_to_node));
+  const NoliConnectionList* list = noli_connection_list(kind);
+  const void* item = noli_connection_item(kind, def, index);
+  NoliConnectionEnds ends = noli_connection_ends(kind, item);
+  NOLI_TRY(check_item(context, list->noun, index, list->numbers, item));
+  NOLI_TRY(check_nodes(context, def, list->noun, index, ends.body, ends.node, ends.n_node));
+  if (ends.to != NOLI_NULL_INDEX) {
+    NOLI_TRY(check_nodes(context, def, list->noun, index, ends.to, ends.to_node, ends.n_to_node));
   }
-  NOLI_CHECK(context, grounded || !spring->at_point, NOLI_ERROR_ARGUMENT,
-             "spring %d goes to body \"%s\" and to a point: only one is possible", index,
-             def->bodies[grounded ? 0 : spring->to].name);
-  NOLI_CHECK(context, !grounded || (spring->to_node == NULL && !spring->pairwise),
-             NOLI_ERROR_ARGUMENT, "spring %d: the ground has no vertices", index);
-  NOLI_CHECK(context,
-             !spring->pairwise || (spring->node != NULL && spring->to_node != NULL &&
-                                   spring->n_node == spring->n_to_node),
-             NOLI_ERROR_ARGUMENT, "spring %d: pairs need as many vertices at both ends", index);
+  if (list->type->check != NULL) {
+    NOLI_TRY(list->type->check(context, def, index));
+  }
+  const char* defect = list->type->defect != NULL ? list->type->defect(item) : NULL;
+  NOLI_CHECK(context, defect == NULL, NOLI_ERROR_ARGUMENT, "%s %d %s", list->noun, (int)index,
+             defect);
 done:
-  return status;
-}
-
-static NoliStatus check_spring(NoliContext* context, const NoliSimDef* def, int32_t index) {
-  NoliStatus status = NOLI_OK;
-  const NoliSpringDef* spring = &def->springs[index];
-  NOLI_TRY(check_item(context, "spring", index, NOLI_NUMBERS_SPRING, spring));
-  NOLI_TRY(check_spring_ends(context, def, index));
-  NOLI_CHECK(context, spring->stiffness > 0.0 || spring->damping > 0.0, NOLI_ERROR_ARGUMENT,
-             "spring %d has neither stiffness nor damping", index);
-done:
-  return status;
+  return noli_fail_at(context, ends.where, status);
 }
 
 NoliStatus noli_definition_check_lists(NoliContext* context, const NoliSimDef* def) {
@@ -232,18 +204,17 @@ NoliStatus noli_definition_check_lists(NoliContext* context, const NoliSimDef* d
     NOLI_TRY(noli_names_require(context, where, &noli_force_names, force->kind));
   }
 
-  // volumes, pairs, ties and springs
+  // volumes, pairs and connections
   for (int32_t i = 0; i < def->n_volumes; i++) {
     NOLI_TRY(check_volume(context, def, i));
   }
   for (int32_t i = 0; i < def->n_pairs; i++) {
     NOLI_TRY(check_pair(context, def, i));
   }
-  for (int32_t i = 0; i < def->n_ties; i++) {
-    NOLI_TRY(check_tie(context, def, i));
-  }
-  for (int32_t i = 0; i < def->n_springs; i++) {
-    NOLI_TRY(check_spring(context, def, i));
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+    for (int32_t i = 0; i < noli_connection_count(kind, def); i++) {
+      NOLI_TRY(check_connection(context, def, kind, i));
+    }
   }
 done:
   return status;

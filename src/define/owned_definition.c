@@ -3,6 +3,7 @@
 #include "base/context.h"
 #include "define/body_kind.h"
 #include "define/body_proxy.h"
+#include "define/connection.h"
 #include "define/definition.h"
 
 #include <stdio.h>
@@ -151,6 +152,20 @@ done:
   return status;
 }
 
+static NoliStatus own_connection(NoliContext* context, NoliOwnedDefinition* owner, int32_t kind,
+                                 int32_t index, void* item) {
+  NoliStatus status = NOLI_OK;
+  const NoliConnectionList* list = noli_connection_list(kind);
+  NoliConnectionEnds ends = noli_connection_ends(kind, item);
+  NOLI_TRY(own_name(context, owner, list->noun, index, &ends.name));
+  OWN_TEXT(ends.where);
+  OWN(ends.node, ends.n_node);
+  OWN(ends.to_node, ends.n_to_node);
+  noli_connection_set_ends(kind, &ends, item);
+done:
+  return status;
+}
+
 // Copies the data of the items of all lists except the bodies.
 static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
   NoliStatus status = NOLI_OK;
@@ -196,18 +211,12 @@ static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
     OWN(volume[i].tri, 3 * (int64_t)volume[i].n_tri);
   }
 
-  NoliTieDef* tie = owner->ties;
-  for (int32_t i = 0; i < def->n_ties; i++) {
-    OWN(tie[i].node, tie[i].n_node);
-    OWN_TEXT(tie[i].where);
+#define OWN_CONNECTIONS(list, type, item, ITEM)                                                    \
+  for (int32_t i = 0; i < def->n_##list; i++) {                                                    \
+    NOLI_TRY(own_connection(context, owner, NOLI_CONNECTION_##ITEM, i, &owner->list[i]));          \
   }
-  NoliSpringDef* spring = owner->springs;
-  for (int32_t i = 0; i < def->n_springs; i++) {
-    NOLI_TRY(own_name(context, owner, "spring", i, &spring[i].name));
-    OWN(spring[i].node, spring[i].n_node);
-    OWN(spring[i].to_node, spring[i].n_to_node);
-    OWN_TEXT(spring[i].where);
-  }
+  NOLI_CONNECTION_LISTS(OWN_CONNECTIONS)
+#undef OWN_CONNECTIONS
 done:
   return status;
 }
@@ -222,13 +231,9 @@ NoliStatus noli_owned_definition_copy(NoliContext* context, const NoliSimDef* fr
 
   // the lists
   OWN_LIST(bodies, 1);
-  OWN_LIST(half_spaces, 0);
-  OWN_LIST(motions, 0);
-  OWN_LIST(forces, 0);
-  OWN_LIST(pairs, 0);
-  OWN_LIST(volumes, 0);
-  OWN_LIST(ties, 0);
-  OWN_LIST(springs, 0);
+#define OWN_ITEMS(list, type, item, ITEM) OWN_LIST(list, 0);
+  NOLI_ITEM_LISTS(OWN_ITEMS)
+#undef OWN_ITEMS
 
   // their data
   NOLI_TRY(own_texts(context, owner));

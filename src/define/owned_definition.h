@@ -3,20 +3,16 @@
 #pragma once
 
 #include "base/array.h"
+#include "base/definition_lists.h"
 #include "noli/sim.h"
 
 typedef struct NoliOwnedDefinition {
   NoliSimDef* def; // NULL: none
 
   // the lists of `def`, which may be changed
-  NoliBodyDef* bodies;
-  NoliHalfSpaceDef* half_spaces;
-  NoliMotionDef* motions;
-  NoliForceDef* forces;
-  NoliPairDef* pairs;
-  NoliVolumeDef* volumes;
-  NoliTieDef* ties;
-  NoliSpringDef* springs;
+#define NOLI_OWNED_LIST(list, type, item, ITEM) type* list;
+  NOLI_DEFINITION_LISTS(NOLI_OWNED_LIST)
+#undef NOLI_OWNED_LIST
 
   NOLI_ARRAY(void*) memory;
 } NoliOwnedDefinition;

@@ -45,7 +45,7 @@ int64_t noli_input_count(const NoliSim* sim, NoliInput input, int32_t n_classes)
   case NOLI_INPUT_MOTION:
     return NOLI_MOTION_NUMBERS * (int64_t)sim->model->n_motion;
   case NOLI_INPUT_SPRING:
-    return NOLI_SPRING_NUMBERS * (int64_t)problem->springs.n;
+    return NOLI_SPRING_NUMBERS * (int64_t)problem->connection[NOLI_CONNECTION_SPRING].n;
   case NOLI_INPUT_REGION:
     return NOLI_REGION_NUMBERS * (int64_t)problem->volumes.n_region;
   case NOLI_INPUT_BEGIN:

@@ -12,7 +12,7 @@ NoliStatus noli_sim_energies_sized(NoliSim* sim, NoliEnergies* energies, size_t 
   int32_t n_threads = sim->stage->n_threads;
   NoliEnergies own = {.kinetic = noli_problem_kinetic_energy(problem, sim->state.v, n_threads)};
 
-  // of elements, springs and regions
+  // of elements, connections and regions
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
     if (noli_model_counts(sim->model, block)) {
@@ -20,8 +20,11 @@ NoliStatus noli_sim_energies_sized(NoliSim* sim, NoliEnergies* energies, size_t 
     }
   }
   NOLI_TRY(noli_model_gather(sim->model, sizeof own.elastic, &own.elastic, 1));
-  for (int64_t i = 0; i < problem->springs.n; i++) {
-    own.elastic += noli_spring_energy(&problem->springs, i, sim->state.x);
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+    const NoliConnections* connections = &problem->connection[kind];
+    for (int64_t s = 0; s < connections->n; s++) {
+      own.elastic += connections->forces->energy(connections->data, s, sim->state.x);
+    }
   }
   noli_volume_states(&problem->volumes, sim->state.x, n_threads, sim->results.volume_state);
   for (int32_t r = 0; r < problem->volumes.n_region; r++) {

@@ -10,14 +10,13 @@
 #include "noli/extend.h"
 #include "model/bodies.h"
 #include "model/clearance.h"
+#include "define/connection.h"
 #include "define/definition.h"
 #include "model/face_loads.h"
 #include "model/gcp_build.h"
 #include "model/rank_parts.h"
 #include "model/sheets.h"
 #include "model/regions.h"
-#include "model/springs.h"
-#include "model/ties.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -578,16 +577,52 @@ done:
   return status;
 }
 
-// Ties, start velocities, motions, forces, springs.
+// Nodes that follow others move with these: no motion may prescribe them.
+static NoliStatus check_followers(const NoliModel* model) {
+  NoliStatus status = NOLI_OK;
+  const char* where = NULL;
+  for (int32_t m = 0; m < model->n_motion; m++) {
+    const NoliMotion* motion = &model->motion[m];
+    where = motion->def.where;
+    int32_t body = motion->def.body;
+    for (int32_t i = 0; i < motion->n_node; i++) {
+      int32_t node = model->vert_first[body] + motion->node[i];
+      NOLI_CHECK(
+          model->context, noli_followers_find(&model->problem.followers, node) == NOLI_NULL_INDEX,
+          NOLI_ERROR_ARGUMENT,
+          "motion %d prescribes vertex %d of \"%s\", which a tie binds: leave out the tie of "
+          "this vertex, or its motion",
+          m, (int)motion->node[i], model->name[body]);
+    }
+  }
+done:
+  return noli_fail_at(model->context, where, status);
+}
+
+// Makes nodes followers, or adds forces, as connections do.
+static NoliStatus connect(NoliModel* model, const NoliSimDef* def, bool bind) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+    const NoliConnectionType* type = noli_connection_list(kind)->type;
+    NoliStatus (*act)(NoliModel*, const NoliSimDef*) = bind ? type->bind : type->add_forces;
+    if (act != NULL && noli_connection_count(kind, def) > 0) {
+      NOLI_TRY(act(model, def));
+    }
+  }
+done:
+  return status;
+}
+
+// Connections, start velocities, motions, loads.
 static NoliStatus build_conditions(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_ties_build(model, def));
+  NOLI_TRY(connect(model, def, true));
   NOLI_NEW_ZERO(model->context, model->v0, 3 * (int64_t)model->problem.n_vert);
   set_velocities(model, def);
   NOLI_TRY(copy_motions(model, def));
-  NOLI_TRY(noli_ties_check_motions(model));
+  NOLI_TRY(check_followers(model));
   NOLI_TRY(copy_forces(model, def));
-  NOLI_TRY(noli_model_build_springs(model, def));
+  NOLI_TRY(connect(model, def, false));
 done:
   return status;
 }
@@ -724,7 +759,13 @@ static void release_parts(NoliModel* model) {
   noli_volumes_free(context, &problem->volumes);
   noli_free(context, problem->pressed.flat.tri);
   noli_free(context, problem->pressed.curved);
-  noli_springs_free(context, &problem->springs);
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+    NoliConnections* connections = &problem->connection[kind];
+    if (connections->data != NULL) {
+      connections->forces->destroy(context, connections->data);
+    }
+    noli_free(context, connections->first);
+  }
   noli_pair_table_free(context, &problem->contact.body_pairs.others);
   noli_pair_table_free(context, &problem->contact.pairs.number);
 }
@@ -790,7 +831,6 @@ void noli_model_destroy(NoliModel** owner) {
                    model->v0,
                    model->motion,
                    model->force,
-                   model->spring_first,
                    problem->X,
                    problem->inertia.mass,
                    problem->inertia.weight,

@@ -94,8 +94,6 @@ typedef struct NoliModel {
   int32_t n_ends; // motions that end by position
   NoliForce* force;
   int32_t n_force;
-  int32_t* spring_first; // (n_spring + 1) of problem.springs, by definition
-  int32_t n_spring;
 } NoliModel;
 
 // The number of a vertex within its body: nodes, then the vertices of the proxy that follow them.

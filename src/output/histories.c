@@ -1,5 +1,6 @@
 #include "output/histories.h"
 
+#include "measure/connections.h"
 #include "step/simulation.h"
 
 #include <math.h>
@@ -20,9 +21,6 @@ static const char volumes_header[] = "step,time,region,body,volume,rest_volume,p
 
 static const char reactions_header[] =
     "step,time,motion,body,force_x,force_y,force_z,moment_x,moment_y,moment_z,at_x,at_y,at_z\n";
-
-static const char springs_header[] =
-    "step,time,spring,body,to,force_x,force_y,force_z,length,energy\n";
 
 static const char diagnosis_header[] =
     "step,time,kind,iterations,alpha,distance,a,b,vertices_a,vertices_b,x,y,z\n";
@@ -211,37 +209,52 @@ done:
   return status;
 }
 
-// ---- springs ----
+// ---- connections ----
 
-static NoliStatus head_springs(NoliContext* context, const NoliHistorySource* source,
-                               char** header) {
-  return noli_sim_spring_count(source->sim) > 0 ? copy_header(context, springs_header, header)
-                                                : NOLI_OK;
+static NoliStatus head_connections(NoliContext* context, const NoliHistorySource* source,
+                                   int32_t kind, char** header) {
+  const NoliConnectionList* list = noli_connection_list(kind);
+  char text[256];
+  snprintf(text, sizeof text, "step,time,%s,body,to,%s\n", list->noun, list->type->columns);
+  return noli_connection_count(kind, source->sim->definition.def) > 0
+             ? copy_header(context, text, header)
+             : NOLI_OK;
 }
 
-static NoliStatus append_spring(NoliCsv* csv, NoliSim* sim, int32_t index,
-                                const NoliSpringForce* spring) {
-  const char* name[] = {noli_sim_spring_name(sim, index), noli_sim_entity_name(sim, spring->body),
-                        noli_sim_entity_name(sim, spring->to)}; // "" of the ground
-  const double* f = spring->force;
-  const double number[] = {f[0], f[1], f[2], spring->length, spring->energy};
-  return APPEND_ROW(csv, sim, name, number);
-}
-
-static NoliStatus append_springs(NoliCsv* csv, const NoliHistorySource* source,
-                                 const NoliStepReport* report) {
-  (void)report;
+static NoliStatus append_connections(NoliCsv* csv, const NoliHistorySource* source, int32_t kind) {
   NoliStatus status = NOLI_OK;
   NoliSim* sim = source->sim;
-  const NoliSpringForce* springs = NULL;
-  int32_t n_springs = 0;
-  NOLI_TRY(noli_sim_springs(sim, &springs, &n_springs));
-  for (int32_t i = 0; i < n_springs; i++) {
-    NOLI_TRY(append_spring(csv, sim, i, &springs[i]));
+  const NoliSimDef* def = sim->definition.def;
+  const NoliConnectionType* type = noli_connection_list(kind)->type;
+  double* value = NULL;
+  int32_t n = noli_connection_count(kind, def);
+  if (n == 0) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_sim_connection_values(sim, kind, &value));
+  for (int32_t i = 0; i < n; i++) {
+    NoliConnectionEnds ends = noli_connection_ends(kind, noli_connection_item(kind, def, i));
+    const char* name[] = {ends.name, noli_sim_entity_name(sim, ends.body),
+                          noli_sim_entity_name(sim, ends.to)}; // "" of the ground
+    NOLI_TRY(append_row(csv, sim, 3, name, type->n_value, value + i * (int64_t)type->n_value));
   }
 done:
+  noli_free(sim->context, value);
   return status;
 }
+
+#define CONNECTIONS(list, type, item, ITEM)                                                        \
+  static NoliStatus head_##list(NoliContext* context, const NoliHistorySource* source,             \
+                                char** header) {                                                   \
+    return head_connections(context, source, NOLI_CONNECTION_##ITEM, header);                      \
+  }                                                                                                \
+  static NoliStatus append_##list(NoliCsv* csv, const NoliHistorySource* source,                   \
+                                  const NoliStepReport* report) {                                  \
+    (void)report;                                                                                  \
+    return append_connections(csv, source, NOLI_CONNECTION_##ITEM);                                \
+  }
+NOLI_CONNECTION_HISTORIES(CONNECTIONS)
+#undef CONNECTIONS
 
 // ---- probes ----
 
@@ -364,8 +377,11 @@ const NoliHistoryType noli_histories[NOLI_N_HISTORIES] = {
     [NOLI_HISTORY_STEPS] = {"steps.csv", false, head_steps, append_step},
     [NOLI_HISTORY_FORCES] = {"forces.csv", false, head_forces, append_forces},
     [NOLI_HISTORY_REACTIONS] = {"reactions.csv", false, head_reactions, append_reactions},
-    [NOLI_HISTORY_SPRINGS] = {"springs.csv", false, head_springs, append_springs},
-    [NOLI_HISTORY_VOLUMES] = {"volumes.csv", false, head_volumes, append_volumes},
+#define CONNECTIONS(list, type, item, ITEM)                                                        \
+  [NOLI_HISTORY_##ITEM] = {#list ".csv", false, head_##list, append_##list},
+    NOLI_CONNECTION_HISTORIES(CONNECTIONS)
+#undef CONNECTIONS
+        [NOLI_HISTORY_VOLUMES] = {"volumes.csv", false, head_volumes, append_volumes},
     [NOLI_HISTORY_PROBES] = {"probes.csv", true, head_probes, append_probes},
     [NOLI_HISTORY_DIAGNOSIS] = {"diagnosis.csv", true, head_diagnosis, append_diagnosis},
 };

@@ -3,6 +3,7 @@
 // rows look as text is a matter of csv.c and history.c.
 #pragma once
 
+#include "base/definition_lists.h"
 #include "measure/probes.h"
 #include "noli/sim.h"
 #include "output/csv.h"
@@ -11,8 +12,10 @@ typedef enum NoliHistoryKind {
   NOLI_HISTORY_STEPS,
   NOLI_HISTORY_FORCES,
   NOLI_HISTORY_REACTIONS,
-  NOLI_HISTORY_SPRINGS,
-  NOLI_HISTORY_VOLUMES,
+#define NOLI_HISTORY_OF_LIST(list, type, item, ITEM) NOLI_HISTORY_##ITEM,
+  NOLI_CONNECTION_HISTORIES(NOLI_HISTORY_OF_LIST)
+#undef NOLI_HISTORY_OF_LIST
+      NOLI_HISTORY_VOLUMES,
   NOLI_HISTORY_PROBES,
   NOLI_HISTORY_DIAGNOSIS,
   NOLI_N_HISTORIES

@@ -2,6 +2,7 @@
 #include "noli/output.h"
 
 #include "base/array.h"
+#include "base/definition_lists.h"
 #include "output/file.h"
 #include "scene/movable.h"
 #include "text/json.h"
@@ -39,7 +40,9 @@ static bool names_body(const json_t* list, const char* name) {
 // Whether another `translate` would change more than where the body is: selections and expressions
 // refer to places at rest.
 static bool refers_to_place(const Writer* writer, const json_t* entry, const char* name) {
-  static const char* const lists[] = {"forces", "prescribed", "ties", "springs"};
+#define NAME(list, type, item, ITEM) , #list
+  static const char* const lists[] = {"forces", "prescribed" NOLI_CONNECTION_LISTS(NAME)};
+#undef NAME
   static const char* const fields[] = {"young", "poisson", "density"};
   const json_t* material = json_object_get(entry, "material");
   bool refers = json_array_size(json_object_get(entry, "parts")) > 0 ||

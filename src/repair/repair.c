@@ -5,6 +5,7 @@
 #include "base/ranks.h"
 #include "collide/closest.h"
 #include "collide/impacts.h"
+#include "define/connection.h"
 #include "define/definition.h"
 #include "step/simulation.h"
 
@@ -194,6 +195,16 @@ static void repair_join(int32_t* parent, int32_t a, int32_t b) {
   parent[a > b ? a : b] = a > b ? b : a;
 }
 
+// Both bodies of a connection whose nodes follow each other are one unit.
+static void join_bound(int32_t* parent, const NoliModel* model, const NoliConnectionEnds* ends) {
+  const int32_t body[] = {ends->body, ends->to};
+  for (int k = 0; k < 2; k++) {
+    for (int32_t v = model->vert_first[body[k]]; v < model->vert_first[body[k] + 1]; v++) {
+      repair_join(parent, model->vert_first[ends->to], v);
+    }
+  }
+}
+
 // Bodies as units, or the connected parts of those without followers. Tied bodies are one unit.
 static NoliStatus make_units(const NoliRepairWork* work, const NoliSimDef* def, bool parts,
                              NoliRepairUnits* units) {
@@ -229,13 +240,11 @@ static NoliStatus make_units(const NoliRepairWork* work, const NoliSimDef* def, 
   for (int64_t t = 0; t < 3 * (int64_t)surface->n_tri && parts; t++) {
     repair_join(units->of, surface->tri[t - t % 3], surface->tri[t]);
   }
-  for (int32_t i = 0; i < def->n_ties; i++) {
-    const NoliTieDef* tie = &def->ties[i];
-    for (int32_t v = model->vert_first[tie->body]; v < model->vert_first[tie->body + 1]; v++) {
-      repair_join(units->of, model->vert_first[tie->to], v);
-    }
-    for (int32_t v = model->vert_first[tie->to]; v < model->vert_first[tie->to + 1]; v++) {
-      repair_join(units->of, model->vert_first[tie->to], v);
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+    bool binds = noli_connection_list(kind)->type->bind != NULL;
+    for (int32_t i = 0; binds && i < noli_connection_count(kind, def); i++) {
+      NoliConnectionEnds ends = noli_connection_ends(kind, noli_connection_item(kind, def, i));
+      join_bound(units->of, model, &ends);
     }
   }
 

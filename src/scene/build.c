@@ -130,22 +130,11 @@ static void warn_of_units(const NoliSceneSource* source, const NoliScene* scene,
 // References into meshes, shapes and node lists are complete: hand them to the definition.
 static void point_to_arrays(NoliScene* scene) {
   NoliSimDef* def = &scene->def;
-  def->bodies = scene->bodies.data;
-  def->n_bodies = (int32_t)scene->bodies.count;
-  def->half_spaces = scene->half_spaces.data;
-  def->n_half_spaces = (int32_t)scene->half_spaces.count;
-  def->motions = scene->motions.data;
-  def->n_motions = (int32_t)scene->motions.count;
-  def->forces = scene->forces.data;
-  def->n_forces = (int32_t)scene->forces.count;
-  def->pairs = scene->pairs.data;
-  def->n_pairs = (int32_t)scene->pairs.count;
-  def->volumes = scene->volumes.data;
-  def->n_volumes = (int32_t)scene->volumes.count;
-  def->ties = scene->ties.data;
-  def->n_ties = (int32_t)scene->ties.count;
-  def->springs = scene->springs.data;
-  def->n_springs = (int32_t)scene->springs.count;
+#define POINT_TO(list, type, item, ITEM)                                                           \
+  def->list = scene->list.data;                                                                    \
+  def->n_##list = (int32_t)scene->list.count;
+  NOLI_DEFINITION_LISTS(POINT_TO)
+#undef POINT_TO
 }
 
 // The file, for messages about what has no other place in it; as places in it begin.
@@ -175,8 +164,7 @@ NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {
   NOLI_TRY(noli_scene_build_motions(source, scene, &root));
   NOLI_TRY(noli_scene_build_forces(source, scene, &root));
   NOLI_TRY(noli_scene_build_pairs(source, scene, &root));
-  NOLI_TRY(noli_scene_build_ties(source, scene, &root));
-  NOLI_TRY(noli_scene_build_springs(source, scene, &root));
+  NOLI_TRY(noli_scene_build_connections(source, scene, &root));
   NOLI_TRY(noli_scene_build_probes(source, scene, &root));
   NOLI_TRY(noli_scene_build_design(source, scene, &root));
   NOLI_TRY(noli_scene_move_to_rest(scene));

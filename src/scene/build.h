@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/array.h"
+#include "base/definition_lists.h"
 #include "fem/space.h"
 #include "noli/scene.h"
 #include "scene/motion.h"
@@ -33,14 +34,9 @@ struct NoliScene {
   NoliSceneOutput output;
   NoliDesignDef design; // no variables: there is none
   NoliSceneVariables variables;
-  NOLI_ARRAY(NoliBodyDef) bodies;
-  NOLI_ARRAY(NoliHalfSpaceDef) half_spaces;
-  NOLI_ARRAY(NoliMotionDef) motions;
-  NOLI_ARRAY(NoliForceDef) forces;
-  NOLI_ARRAY(NoliPairDef) pairs;
-  NOLI_ARRAY(NoliVolumeDef) volumes;
-  NOLI_ARRAY(NoliTieDef) ties;
-  NOLI_ARRAY(NoliSpringDef) springs;
+#define NOLI_SCENE_LIST(list, type, item, ITEM) NOLI_ARRAY(type) list;
+  NOLI_DEFINITION_LISTS(NOLI_SCENE_LIST)
+#undef NOLI_SCENE_LIST
   NOLI_ARRAY(NoliProbeDef) probes;
   NOLI_ARRAY(NoliMesh*) meshes;              // of bodies and obstacles, in their order
   NOLI_ARRAY(NoliMesh*) proxies;             // of bodies that have their own
@@ -73,10 +69,9 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_build_motions(const NoliSceneSource* sour
                                                      NoliScene* scene, const NoliSceneNode* root);
 NOLI_WARN_UNUSED NoliStatus noli_scene_build_forces(const NoliSceneSource* source, NoliScene* scene,
                                                     const NoliSceneNode* root);
-NOLI_WARN_UNUSED NoliStatus noli_scene_build_ties(const NoliSceneSource* source, NoliScene* scene,
-                                                  const NoliSceneNode* root);
-NOLI_WARN_UNUSED NoliStatus noli_scene_build_springs(const NoliSceneSource* source,
-                                                     NoliScene* scene, const NoliSceneNode* root);
+NOLI_WARN_UNUSED NoliStatus noli_scene_build_connections(const NoliSceneSource* source,
+                                                         NoliScene* scene,
+                                                         const NoliSceneNode* root);
 NOLI_WARN_UNUSED NoliStatus noli_scene_build_pairs(const NoliSceneSource* source, NoliScene* scene,
                                                    const NoliSceneNode* root);
 NOLI_WARN_UNUSED NoliStatus noli_scene_build_probes(const NoliSceneSource* source, NoliScene* scene,

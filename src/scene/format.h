@@ -5,12 +5,14 @@
 // docs/reference/scene.md (describe.c). A key that is only a number, a word or a vector needs
 // nothing but its line here. What JSON cannot say (names that must exist, selections that must not
 // be empty) is read and checked where the definition is built, by what the key is about: bodies,
-// obstacles and half-spaces in build_bodies.c, motions and forces in build_motions.c, contact,
+// obstacles and half-spaces in build_bodies.c, motions and forces in build_motions.c,
+// connections in build_connections.c, contact,
 // friction and pairs in build_contact.c, probes in build_probes.c, designs in
 // build_design.c, the rest in build.c.
 #pragma once
 
 #include "base/context.h"
+#include "base/definition_lists.h"
 
 typedef enum NoliSceneKind {
   NOLI_SCENE_BOOL,
@@ -84,8 +86,10 @@ extern const NoliSceneType noli_scene_part_format;
 extern const NoliSceneType noli_scene_volume_format;
 extern const NoliSceneType noli_scene_half_space_format;
 extern const NoliSceneType noli_scene_pair_format;
-extern const NoliSceneType noli_scene_tie_format;
-extern const NoliSceneType noli_scene_spring_format;
+#define NOLI_SCENE_CONNECTION_FORMAT(list, type, item, ITEM)                                       \
+  extern const NoliSceneType noli_scene_##item##_format;
+NOLI_CONNECTION_LISTS(NOLI_SCENE_CONNECTION_FORMAT)
+#undef NOLI_SCENE_CONNECTION_FORMAT
 extern const NoliSceneType noli_scene_output_format;
 extern const NoliSceneType noli_scene_probe_format;
 extern const NoliSceneType noli_scene_design_format;

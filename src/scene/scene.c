@@ -317,14 +317,9 @@ void noli_scene_destroy(NoliScene** scene) {
   release_objects(s);
 
   // lists
-  noli_array_free(context, &s->bodies);
-  noli_array_free(context, &s->half_spaces);
-  noli_array_free(context, &s->motions);
-  noli_array_free(context, &s->forces);
-  noli_array_free(context, &s->pairs);
-  noli_array_free(context, &s->volumes);
-  noli_array_free(context, &s->ties);
-  noli_array_free(context, &s->springs);
+#define FREE_LIST(list, type, item, ITEM) noli_array_free(context, &s->list);
+  NOLI_DEFINITION_LISTS(FREE_LIST)
+#undef FREE_LIST
   noli_array_free(context, &s->probes);
   noli_array_free(context, &s->meshes);
   noli_array_free(context, &s->proxies);

@@ -85,8 +85,8 @@ static double norm_at(const double* field, int64_t i) {
 static bool has_interaction(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   return !stage->time.inertia || noli_stage_contact_count(stage) > 0 ||
-         stage->friction.set.n_all > 0 || stage->prescribed.n > 0 || problem->springs.n > 0 ||
-         problem->followers.n_tied > 0;
+         stage->friction.set.n_all > 0 || stage->prescribed.n > 0 ||
+         noli_problem_has_connections(problem) || problem->followers.n_tied > 0;
 }
 
 // ---- residuals ----------------------------------------------------------------------------------

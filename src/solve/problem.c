@@ -93,8 +93,19 @@ bool noli_problem_has_thin(const NoliProblem* problem) {
   return any;
 }
 
+bool noli_problem_has_connections(const NoliProblem* problem) {
+  int64_t n = 0;
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+    n += problem->connection[kind].n;
+  }
+  return n > 0;
+}
+
 bool noli_problem_is_damped(const NoliProblem* problem) {
-  bool any = noli_springs_are_damped(&problem->springs);
+  bool any = false;
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+    any = any || noli_connections_are_damped(&problem->connection[kind]);
+  }
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
     for (int32_t part = 0; part < NOLI_BLOCK_PARTS; part++) {

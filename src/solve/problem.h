@@ -9,7 +9,7 @@
 #include "fem/block.h"
 #include "fem/loads/curved_faces.h"
 #include "fem/loads/pressure.h"
-#include "fem/loads/spring.h"
+#include "fem/loads/connection_forces.h"
 #include "fem/loads/volume.h"
 #include "linalg/followers.h"
 #include "noli/sim.h"
@@ -150,7 +150,7 @@ typedef struct NoliProblem {
 
   NoliVolumes volumes; // closed regions that resist a change of their volume
   NoliPressedFaces pressed;
-  NoliSprings springs; // between vertices
+  NoliConnections connection[NOLI_CONNECTION_KINDS]; // their forces
 
   NoliSurface* surface;
   NoliContactSettings contact;
@@ -198,9 +198,10 @@ static inline const NoliBlock* noli_problem_block(const NoliProblem* problem, in
   return block != NOLI_NULL_INDEX ? &problem->block[block] : NULL;
 }
 
-// Whether the mass of some block is consistent; whether some element or spring is damped; whether
-// some element is of a material with history.
+// Whether the mass of some block is consistent; whether connections have forces; whether some
+// element or connection is damped; whether some element is of a material with history.
 bool noli_problem_has_consistent_mass(const NoliProblem* problem);
+bool noli_problem_has_connections(const NoliProblem* problem);
 bool noli_problem_is_damped(const NoliProblem* problem);
 bool noli_problem_has_histories(const NoliProblem* problem);
 

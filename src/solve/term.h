@@ -73,10 +73,10 @@ typedef struct NoliTerm {
   X(block_inertia)                                                                                 \
   X(elasticity)                                                                                    \
   X(bending)                                                                                       \
-  X(springs)                                                                                       \
+  X(connections)                                                                                   \
   X(damping)                                                                                       \
   X(bending_damping)                                                                               \
-  X(springs_damping)                                                                               \
+  X(dampers)                                                                                       \
   X(volume)                                                                                        \
   X(drag)                                                                                          \
   X(block_drag)                                                                                    \

@@ -198,60 +198,100 @@ static double damping_loss(const void* self, const double* x0, const double* x1,
   return block->type->damping->loss(block, term->energy.part, term->stiffness, x0, x1, n_threads);
 }
 
-// ---- springs ------------------------------------------------------------------------------------
+// ---- connections --------------------------------------------------------------------------------
 
-static NoliEnergyTerm list_springs(const NoliStage* stage, void* self, const NoliPoint* at) {
-  (void)at;
-  NoliSpringEnergy* data = self;
-  *data = (NoliSpringEnergy){.springs = &stage->problem->springs, .scale = energy_scale(stage)};
-  return noli_springs_term(data);
+// The index-th type of connections of a problem that has forces, or dampers; NULL: there are fewer.
+static const NoliConnections* find_connections(const NoliProblem* problem, bool dampers,
+                                               int32_t index) {
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+    const NoliConnections* found = &problem->connection[kind];
+    bool counts = found->forces != NULL && (!dampers || found->forces->dampers != NULL);
+    if (counts && index-- == 0) {
+      return found;
+    }
+  }
+  return NULL;
 }
 
-typedef struct SpringDamping {
-  NoliSpringDamping data;
-  double* axis; // (n x 3) of the step
-} SpringDamping;
+static int32_t count_connections(const NoliProblem* problem) {
+  int32_t n = 0;
+  while (find_connections(problem, false, n) != NULL) {
+    n++;
+  }
+  return n;
+}
 
-static NoliStatus create_springs_damping(NoliStage* stage, void* self, int32_t index) {
-  (void)index;
+typedef struct ConnectionTerm {
+  const NoliConnections* of;
+  NoliConnectionEnergy energy;
+} ConnectionTerm;
+
+static NoliStatus create_connections(NoliStage* stage, void* self, int32_t index) {
+  ((ConnectionTerm*)self)->of = find_connections(stage->problem, false, index);
+  return NOLI_OK;
+}
+
+static NoliEnergyTerm list_connections(const NoliStage* stage, void* self, const NoliPoint* at) {
+  (void)at;
+  ConnectionTerm* term = self;
+  term->energy = (NoliConnectionEnergy){.data = term->of->data, .scale = energy_scale(stage)};
+  return term->of->forces->term(&term->energy);
+}
+
+static int32_t count_dampers(const NoliProblem* problem) {
+  int32_t n = 0;
+  while (find_connections(problem, true, n) != NULL) {
+    n++;
+  }
+  return n;
+}
+
+typedef struct DamperTerm {
+  const NoliConnections* of;
+  const NoliConnectionDampers* dampers;
+  NoliConnectionDamping damping;
+  double* lagged; // of the step
+} DamperTerm;
+
+static NoliStatus create_dampers(NoliStage* stage, void* self, int32_t index) {
   NoliStatus status = NOLI_OK;
-  SpringDamping* term = self;
-  term->data.springs = &stage->problem->springs;
-  NOLI_NEW_ZERO(stage->context, term->axis, 3 * (int64_t)stage->problem->springs.n);
+  DamperTerm* term = self;
+  term->of = find_connections(stage->problem, true, index);
+  term->dampers = term->of->forces->dampers;
+  NOLI_NEW_ZERO(stage->context, term->lagged, term->dampers->n_lagged * term->of->n);
 done:
   return status;
 }
 
-static void destroy_springs_damping(NoliContext* context, void* self) {
-  noli_free(context, ((SpringDamping*)self)->axis);
+static void destroy_dampers(NoliContext* context, void* self) {
+  noli_free(context, ((DamperTerm*)self)->lagged);
 }
 
-static NoliEnergyTerm list_springs_damping(const NoliStage* stage, void* self,
-                                           const NoliPoint* at) {
+static NoliEnergyTerm list_dampers(const NoliStage* stage, void* self, const NoliPoint* at) {
   (void)at;
-  SpringDamping* term = self;
-  term->data.axis = term->axis;
-  term->data.reference = stage->time.x_hat;
-  term->data.scale = velocity_scale(stage);
-  return if_inertia(stage, noli_springs_damping_term(&term->data));
+  DamperTerm* term = self;
+  term->damping = (NoliConnectionDamping){.data = term->of->data,
+                                          .lagged = term->lagged,
+                                          .reference = stage->time.x_hat,
+                                          .scale = velocity_scale(stage)};
+  return if_inertia(stage, term->dampers->term(&term->damping));
 }
 
-static void set_spring_axes(void* self, const double* x, int32_t n_threads) {
+static void lag_dampers(void* self, const double* x, int32_t n_threads) {
   (void)n_threads;
-  const SpringDamping* term = self;
-  noli_springs_axes(term->data.springs, x, term->axis);
+  const DamperTerm* term = self;
+  term->dampers->lag(term->of->data, x, term->lagged);
 }
 
-static void add_spring_damping_force(const void* self, const double* v, double* force) {
-  const SpringDamping* term = self;
-  noli_springs_add_damping_force(term->data.springs, term->axis, v, force);
+static void add_damper_force(const void* self, const double* v, double* force) {
+  const DamperTerm* term = self;
+  term->dampers->add_force(term->of->data, term->lagged, v, force);
 }
 
-static double spring_damping_loss(const void* self, const double* x0, const double* x1,
-                                  int32_t n_threads) {
+static double damper_loss(const void* self, const double* x0, const double* x1, int32_t n_threads) {
   (void)n_threads;
-  const SpringDamping* term = self;
-  return noli_springs_loss(term->data.springs, term->axis, x0, x1);
+  const DamperTerm* term = self;
+  return term->dampers->loss(term->of->data, term->lagged, x0, x1);
 }
 
 // ---- regions, loads, prescribed nodes, friction -------------------------------------------------
@@ -423,21 +463,24 @@ const NoliTermType noli_term_bending_damping = {.name = "damping of bending",
                                                 .set_stiffness = set_stiffness,
                                                 .add_force = add_damping_force,
                                                 .loss = damping_loss};
-const NoliTermType noli_term_springs = {.name = "springs",
-                                        .role = NOLI_ROLE_ELASTIC,
+const NoliTermType noli_term_connections = {.name = "connections",
+                                            .role = NOLI_ROLE_ELASTIC,
+                                            .on_vertices = true,
+                                            .size = sizeof(ConnectionTerm),
+                                            .count = count_connections,
+                                            .create = create_connections,
+                                            .list = list_connections};
+const NoliTermType noli_term_dampers = {.name = "dampers",
+                                        .role = NOLI_ROLE_DAMPING,
                                         .on_vertices = true,
-                                        .size = sizeof(NoliSpringEnergy),
-                                        .list = list_springs};
-const NoliTermType noli_term_springs_damping = {.name = "dampers",
-                                                .role = NOLI_ROLE_DAMPING,
-                                                .on_vertices = true,
-                                                .size = sizeof(SpringDamping),
-                                                .create = create_springs_damping,
-                                                .destroy = destroy_springs_damping,
-                                                .list = list_springs_damping,
-                                                .set_stiffness = set_spring_axes,
-                                                .add_force = add_spring_damping_force,
-                                                .loss = spring_damping_loss};
+                                        .size = sizeof(DamperTerm),
+                                        .count = count_dampers,
+                                        .create = create_dampers,
+                                        .destroy = destroy_dampers,
+                                        .list = list_dampers,
+                                        .set_stiffness = lag_dampers,
+                                        .add_force = add_damper_force,
+                                        .loss = damper_loss};
 const NoliTermType noli_term_volume = {.name = "volume",
                                        .role = NOLI_ROLE_VOLUME,
                                        .on_vertices = true,

@@ -1,5 +1,6 @@
 #include "step/rebuild.h"
 
+#include "base/numbers.h"
 #include "base/ranks.h"
 #include "define/definition_check.h"
 #include "define/properties.h"
@@ -275,6 +276,16 @@ static void fix_scaled(NoliScaled* scaled, const NoliSceneSize* size) {
   *scaled = (NoliScaled){noli_resolve(*scaled, size), NOLI_ABSOLUTE};
 }
 
+// The same of all such members of an item of a list.
+static void fix_item(NoliNumbersOf of, void* item, const NoliSceneSize* size) {
+  const NoliNumberTable* table = noli_numbers(of);
+  for (int32_t k = 0; k < table->n; k++) {
+    if (table->number[k].type == NOLI_NUMBER_SCALED) {
+      fix_scaled((NoliScaled*)(void*)((char*)item + table->number[k].offset), size);
+    }
+  }
+}
+
 void noli_sim_fix_lengths(const NoliSim* sim, NoliOwnedDefinition* definition) {
   NoliSimDef* def = definition->def;
   const NoliProblem* problem = &sim->model->problem;
@@ -284,13 +295,13 @@ void noli_sim_fix_lengths(const NoliSim* sim, NoliOwnedDefinition* definition) {
   fix_scaled(&def->friction_speed, &problem->size);
   fix_scaled(&def->gcp.eps_target, &problem->size);
   fix_scaled(&def->gcp.length, &problem->size);
-  for (int32_t i = 0; i < def->n_pairs; i++) {
-    fix_scaled(&definition->pairs[i].stribeck_speed, &problem->size);
-    fix_scaled(&definition->pairs[i].distance, &problem->size);
+#define FIX(list, type, item, ITEM)                                                                \
+  for (int32_t i = 0; i < def->n_##list; i++) {                                                    \
+    fix_item(NOLI_NUMBERS_##ITEM, &definition->list[i], &problem->size);                           \
   }
-  for (int32_t i = 0; i < def->n_ties; i++) {
-    fix_scaled(&definition->ties[i].distance, &problem->size);
-  }
+  FIX(pairs, NoliPairDef, pair, PAIR)
+  NOLI_CONNECTION_LISTS(FIX)
+#undef FIX
 }
 
 // The same for the tolerance, which stays relative because it then follows speeds too.
@@ -447,8 +458,9 @@ NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body) {
   NOLI_NEW(context, old, def->n_volumes);
   REMOVE_ITEMS(NoliVolumeDef, volumes, body);
   REMOVE_TWOFOLD(NoliPairDef, pairs, a, b);
-  REMOVE_TWOFOLD(NoliTieDef, ties, body, to);
-  REMOVE_TWOFOLD(NoliSpringDef, springs, body, to);
+#define REMOVE_CONNECTIONS(list, type, item, ITEM) REMOVE_TWOFOLD(type, list, body, to);
+  NOLI_CONNECTION_LISTS(REMOVE_CONNECTIONS)
+#undef REMOVE_CONNECTIONS
   const NoliRenumbering renumbering = {old_body, old_motion, old_force};
   status = rebuild_bodies(sim, &definition, &renumbering);
 done:

@@ -91,7 +91,7 @@ static NoliStatus create_scratch(NoliSim* sim) {
   NOLI_NEW_ZERO(context, sim->targets.x, n);
   NOLI_NEW_ZERO(context, sim->results.volumes, sim->model->problem.volumes.n_region);
   NOLI_NEW_ZERO(context, sim->results.volume_state, sim->model->problem.volumes.n_region);
-  NOLI_NEW_ZERO(context, sim->results.springs, sim->model->n_spring);
+  NOLI_NEW_ZERO(context, sim->results.springs, sim->definition.def->n_springs);
   NOLI_NEW_ZERO(context, sim->targets.middle, n);
 done:
   return status;
@@ -226,7 +226,7 @@ int64_t noli_sim_step_count(const NoliSim* sim) {
 }
 
 int32_t noli_sim_spring_count(const NoliSim* sim) {
-  return sim != NULL ? sim->model->n_spring : 0;
+  return sim != NULL ? sim->definition.def->n_springs : 0;
 }
 
 const char* noli_sim_spring_name(const NoliSim* sim, int32_t spring) {

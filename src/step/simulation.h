@@ -106,7 +106,7 @@ typedef struct NoliResults {
   NoliPairForces pair_forces;
   NoliRegionVolume* volumes;     // (regions of the model) of noli_sim_volumes
   NoliVolumeState* volume_state; // (regions of the model) of noli_sim_volumes
-  NoliSpringForce* springs;      // (n_spring of the model) of noli_sim_springs
+  NoliSpringForce* springs;      // (springs of the definition) of noli_sim_springs
   NoliSurfaceTree* tree;         // of queries; made when first needed
 } NoliResults;
 

@@ -170,8 +170,8 @@ static void spring_gradient(OneSpring* one, const double* x, const double* x_hat
                             const double* lagged, double gradient[6]) {
   NoliSprings springs = list_of(one);
   double axis[3], part[6];
-  NoliSpringEnergy energy = {&springs, 0.3};
-  NoliSpringDamping damping = {&springs, axis, x_hat, 0.7};
+  NoliConnectionEnergy energy = {&springs, 0.3};
+  NoliConnectionDamping damping = {&springs, axis, x_hat, 0.7};
   noli_springs_axes(&springs, lagged, axis);
   NoliEnergyTerm term[2] = {noli_springs_term(&energy), noli_springs_damping_term(&damping)};
   memset(gradient, 0, 6 * sizeof *gradient);
@@ -198,7 +198,7 @@ static void springs_follow_numbers_and_axes(void** state) {
     scatter(&random, 0.3, x_hat);
     scatter(&random, 0.3, lagged);
     NoliMixedList list = {.context = context};
-    NoliSpringSlopes at = {x, x, x_hat, lagged, 0.3, 0.7};
+    NoliConnectionSlopes at = {x, x, x_hat, lagged, 0.3, 0.7};
     ASSERT_OK(noli_spring_slopes(&list, &springs, 1u << NOLI_INPUT_SPRING, &at));
     assert_int_equal(list.blocks.count, 2);
     for (int b = 0; b < 2; b++) {

@@ -25,8 +25,8 @@ static NoliSprings list_of(OneSpring* one) {
 static double energy_of(void* user, const double* x, double* gradient, double* hessian) {
   OneSpring* one = user;
   NoliSprings springs = list_of(one);
-  NoliSpringEnergy energy = {&springs, 0.3};
-  NoliSpringDamping damping = {&springs, one->axis, one->reference, 0.7};
+  NoliConnectionEnergy energy = {&springs, 0.3};
+  NoliConnectionDamping damping = {&springs, one->axis, one->reference, 0.7};
   NoliEnergyTerm term =
       one->damps ? noli_springs_damping_term(&damping) : noli_springs_term(&energy);
   double value, g[N], block[27];

@@ -170,7 +170,8 @@ static NoliStatus map_spring(NoliParameters* self, const NoliSim* sim, const Nol
   static const NoliSpringNumber numbers[] = {NOLI_SPRING_STIFFNESS, NOLI_SPRING_LENGTH,
                                              NOLI_SPRING_DAMPING};
   int which = (int)def->kind - NOLI_PARAMETER_SPRING_STIFFNESS;
-  int64_t first = model->spring_first[def->of], end = model->spring_first[def->of + 1];
+  const int64_t* first_of = model->problem.connection[NOLI_CONNECTION_SPRING].first;
+  int64_t first = first_of[def->of], end = first_of[def->of + 1];
   double share = numbers[which] == NOLI_SPRING_LENGTH ? 1.0 : 1.0 / (double)(end - first);
   for (int64_t s = first; s < end; s++) {
     NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_SPRING, NOLI_SPRING_NUMBERS * s + numbers[which],

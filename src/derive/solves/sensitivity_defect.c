@@ -18,7 +18,7 @@ static bool has_equal_distances(const NoliModel* model, const NoliSimDef* def) {
   return has;
 }
 
-// Models of contact and types of elements may have no derivatives.
+// Models of contact, and types of elements and connections, may have no derivatives.
 static NoliStatus require_tables(const NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &sim->model->problem;
@@ -28,6 +28,11 @@ static NoliStatus require_tables(const NoliSim* sim) {
     const NoliBlock* block = &problem->block[b];
     NOLI_CHECK(sim->context, noli_derivatives_of(block) != NULL, NOLI_ERROR_ARGUMENT,
                "derivatives: elements of the type \"%s\" have none", block->type->name);
+  }
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+    const NoliConnectionForces* forces = problem->connection[kind].forces;
+    NOLI_CHECK(sim->context, forces == NULL || forces->derivatives != NULL, NOLI_ERROR_ARGUMENT,
+               "derivatives: %s have none", forces->name);
   }
 done:
   return status;

@@ -153,18 +153,29 @@ done:
   return status;
 }
 
-static NoliSpringSlopes spring_slopes(const NoliSensitivity* self, double scale) {
+// Derivatives of connections with forces; `scale` is that of their energies.
+static NoliStatus list_connections(const NoliSensitivity* self, double scale, NoliMixedList* list) {
+  NoliStatus status = NOLI_OK;
   const NoliStage* stage = self->sim->stage;
   double h_e_sqr = stage->time.h_e * stage->time.h_e;
-  return (NoliSpringSlopes){.X = stage->problem->X,
-                            .x = stage->here->x,
-                            .x_hat = stage->time.x_hat,
-                            .lagged = self->damped,
-                            .scale = scale,
-                            .damping_scale = stage->time.inertia ? h_e_sqr / stage->time.h_v : 0.0};
+  const NoliConnectionSlopes at = {.X = stage->problem->X,
+                                   .x = stage->here->x,
+                                   .x_hat = stage->time.x_hat,
+                                   .lagged = self->damped,
+                                   .scale = scale,
+                                   .damping_scale =
+                                       stage->time.inertia ? h_e_sqr / stage->time.h_v : 0.0};
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+    const NoliConnections* connections = &stage->problem->connection[kind];
+    if (connections->forces != NULL) {
+      NOLI_TRY(connections->forces->derivatives->mixed(list, connections->data, self->wanted, &at));
+    }
+  }
+done:
+  return status;
 }
 
-// Derivatives of springs, volumes and pressures.
+// Derivatives of connections, volumes and pressures.
 static NoliStatus list_load_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = self->sim->stage;
@@ -173,8 +184,7 @@ static NoliStatus list_load_slopes(NoliSensitivity* self) {
   double scale = stage->time.h_e * stage->time.h_e;
   NoliVolumeState* state = NULL;
   double magnitude;
-  NoliSpringSlopes springs = spring_slopes(self, scale);
-  NOLI_TRY(noli_spring_slopes(&self->mixed, &problem->springs, self->wanted, &springs));
+  NOLI_TRY(list_connections(self, scale, &self->mixed));
   if (noli_sensitivity_wants(self, NOLI_INPUT_REGION)) {
     NOLI_NEW(self->context, state, problem->volumes.n_region);
     noli_volume_states(&problem->volumes, x, stage->n_threads, state);
@@ -325,8 +335,7 @@ done:
 
 NoliStatus noli_sensitivity_list_damping(NoliSensitivity* self, NoliMixedList* list) {
   NoliStatus status = NOLI_OK;
-  NoliSpringSlopes springs = spring_slopes(self, 0.0);
-  NOLI_TRY(noli_spring_slopes(list, &self->sim->model->problem.springs, self->wanted, &springs));
+  NOLI_TRY(list_connections(self, 0.0, list));
   NOLI_TRY(list_blocks_damping(self, list));
 done:
   return status;

@@ -35,7 +35,7 @@ static NoliVec3 apart(const NoliSprings* springs, int64_t s, const double* x) {
 }
 
 // How d of the damper has moved since x_hat; the anchor does not move.
-static NoliVec3 moved(const NoliSprings* springs, int64_t s, const NoliSpringSlopes* at) {
+static NoliVec3 moved(const NoliSprings* springs, int64_t s, const NoliConnectionSlopes* at) {
   return noli_sub3(apart(springs, s, at->x), apart(springs, s, at->x_hat));
 }
 
@@ -64,7 +64,7 @@ static void add_ends(const NoliSprings* springs, int64_t s, NoliMixedBlocks* blo
 }
 
 // f = k (|d| - L) n, or k d; of a damper c n n^T w, or c w.
-static void set_numbers(const NoliSprings* springs, int64_t s, const NoliSpringSlopes* at,
+static void set_numbers(const NoliSprings* springs, int64_t s, const NoliConnectionSlopes* at,
                         NoliMixedBlocks* blocks) {
   NoliVec3 d = apart(springs, s, at->x), n = unit(d), w = moved(springs, s, at);
   NoliVec3 axis = unit(apart(springs, s, at->lagged));
@@ -81,7 +81,7 @@ static void set_numbers(const NoliSprings* springs, int64_t s, const NoliSpringS
 
 // Lengths that are the distance at rest change by its direction, and anchors that are places at
 // rest move.
-static void set_rest(const NoliSprings* springs, int64_t s, const NoliSpringSlopes* at,
+static void set_rest(const NoliSprings* springs, int64_t s, const NoliConnectionSlopes* at,
                      NoliMixedBlocks* blocks) {
   NoliVec3 n = unit(apart(springs, s, at->x)), rest = unit(apart(springs, s, at->X));
   double k = springs->stiffness[s];
@@ -96,7 +96,7 @@ static void set_rest(const NoliSprings* springs, int64_t s, const NoliSpringSlop
 }
 
 // The axis n of a damper turns by (1 - n n^T) / |d| times the change of d.
-static void set_axis(const NoliSprings* springs, int64_t s, const NoliSpringSlopes* at,
+static void set_axis(const NoliSprings* springs, int64_t s, const NoliConnectionSlopes* at,
                      NoliMixedBlocks* blocks) {
   NoliVec3 d = apart(springs, s, at->lagged), n = unit(d), w = moved(springs, s, at);
   double size = noli_norm3(d);
@@ -110,13 +110,14 @@ static void set_axis(const NoliSprings* springs, int64_t s, const NoliSpringSlop
   add_ends(springs, s, blocks, at->damping_scale, noli_scale33(-1.0, by), by);
 }
 
-NoliStatus noli_spring_slopes(NoliMixedList* list, const NoliSprings* springs, unsigned wanted,
-                              const NoliSpringSlopes* at) {
+NoliStatus noli_spring_slopes(NoliMixedList* list, const void* data, unsigned wanted,
+                              const NoliConnectionSlopes* at) {
+  const NoliSprings* springs = data;
   NoliStatus status = NOLI_OK;
   static const struct {
     NoliInput input;
     int32_t n_input;
-    void (*set)(const NoliSprings* springs, int64_t s, const NoliSpringSlopes* at,
+    void (*set)(const NoliSprings* springs, int64_t s, const NoliConnectionSlopes* at,
                 NoliMixedBlocks* blocks);
   } kinds[] = {{NOLI_INPUT_SPRING, NOLI_SPRING_NUMBERS, set_numbers},
                {NOLI_INPUT_REST, 6, set_rest},
@@ -139,6 +140,8 @@ NoliStatus noli_spring_slopes(NoliMixedList* list, const NoliSprings* springs, u
 done:
   return status;
 }
+
+const NoliConnectionDerivatives noli_spring_derivatives = {.mixed = noli_spring_slopes};
 
 // ---- faces --------------------------------------------------------------------------------------
 

@@ -7,20 +7,10 @@
 #include "fem/loads/volume.h"
 #include "linalg/input.h"
 
-// Where the forces of springs are differentiated; all (n_vert x 3).
-typedef struct NoliSpringSlopes {
-  const double* X;
-  const double* x;
-  const double* x_hat;
-  const double* lagged; // where the axes of dampers are taken
-  double scale;         // h_e^2
-  double damping_scale; // h_e^2 / h_v; 0: dampers do not act
-} NoliSpringSlopes;
-
 // By stiffness, length and damping (NOLI_INPUT_SPRING) and by rest positions, as `wanted` says, and
 // by the point `lagged` (NOLI_INPUT_DAMPED) where a spring has a damper.
-NOLI_WARN_UNUSED NoliStatus noli_spring_slopes(NoliMixedList* list, const NoliSprings* springs,
-                                               unsigned wanted, const NoliSpringSlopes* at);
+NOLI_WARN_UNUSED NoliStatus noli_spring_slopes(NoliMixedList* list, const void* springs,
+                                               unsigned wanted, const NoliConnectionSlopes* at);
 
 // By the numbers of regions (NOLI_INPUT_REGION). `data` is prepared at x.
 NOLI_WARN_UNUSED NoliStatus noli_volume_slopes(NoliMixedList* list, const NoliVolume* data,

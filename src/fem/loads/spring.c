@@ -1,5 +1,6 @@
 #include "fem/loads/spring.h"
 
+#include "base/derivatives.h"
 #include "math/mat3.h"
 
 #include <string.h>
@@ -23,7 +24,8 @@ static NoliVec3 direction_of(NoliVec3 d) {
   return size > 0.0 ? noli_scale3(1.0 / size, d) : (NoliVec3){0};
 }
 
-double noli_spring_energy(const NoliSprings* springs, int64_t s, const double* x) {
+double noli_spring_energy(const void* data, int64_t s, const double* x) {
+  const NoliSprings* springs = data;
   NoliVec3 d = noli_spring_vector(springs, s, x);
   double length = springs->length[s], elongation = noli_norm3(d) - length;
   return 0.5 * springs->stiffness[s] * (length > 0.0 ? elongation * elongation : noli_norm_sqr3(d));
@@ -79,8 +81,8 @@ static void store(const NoliSprings* springs, int64_t s, double scale, unsigned 
 
 static void evaluate_springs(const void* user, const double* x, int64_t begin, int64_t end,
                              unsigned what, const NoliLocal* out) {
-  const NoliSpringEnergy* data = user;
-  const NoliSprings* springs = data->springs;
+  const NoliConnectionEnergy* data = user;
+  const NoliSprings* springs = data->data;
   for (int64_t s = begin; s < end; s++) {
     if ((what & NOLI_EVAL_ENERGY) != 0) {
       out->energy[s] = data->scale * noli_spring_energy(springs, s, x);
@@ -99,10 +101,10 @@ static NoliMat3 damping_of(const NoliSprings* springs, int64_t s, const double* 
 
 static void evaluate_damping(const void* user, const double* x, int64_t begin, int64_t end,
                              unsigned what, const NoliLocal* out) {
-  const NoliSpringDamping* data = user;
-  const NoliSprings* springs = data->springs;
+  const NoliConnectionDamping* data = user;
+  const NoliSprings* springs = data->data;
   for (int64_t s = begin; s < end; s++) {
-    NoliMat3 matrix = damping_of(springs, s, data->axis);
+    NoliMat3 matrix = damping_of(springs, s, data->lagged);
     NoliVec3 moved =
         noli_sub3(between(springs, s, x, true), between(springs, s, data->reference, true));
     NoliVec3 by_d = noli_mul33_vec(&matrix, moved);
@@ -124,19 +126,20 @@ static NoliEnergyTerm term_of(const char* name, const void* data, NoliTermFn* ev
                           .fixed = true};
 }
 
-NoliEnergyTerm noli_springs_term(const NoliSpringEnergy* data) {
-  return term_of("springs", data, evaluate_springs, data->springs);
+NoliEnergyTerm noli_springs_term(const NoliConnectionEnergy* data) {
+  return term_of("springs", data, evaluate_springs, data->data);
 }
 
-NoliEnergyTerm noli_springs_damping_term(const NoliSpringDamping* data) {
-  NoliEnergyTerm term = term_of("dampers", data, evaluate_damping, data->springs);
-  term.n_stencil = noli_springs_are_damped(data->springs) ? term.n_stencil : 0;
+NoliEnergyTerm noli_springs_damping_term(const NoliConnectionDamping* data) {
+  NoliEnergyTerm term = term_of("dampers", data, evaluate_damping, data->data);
+  term.n_stencil = noli_springs_are_damped(data->data) ? term.n_stencil : 0;
   return term;
 }
 
 // ---- dampers ------------------------------------------------------------------------------------
 
-bool noli_springs_are_damped(const NoliSprings* springs) {
+bool noli_springs_are_damped(const void* data) {
+  const NoliSprings* springs = data;
   bool any = false;
   for (int64_t s = 0; s < springs->n; s++) {
     any = any || springs->damping[s] > 0.0;
@@ -144,15 +147,16 @@ bool noli_springs_are_damped(const NoliSprings* springs) {
   return any;
 }
 
-void noli_springs_axes(const NoliSprings* springs, const double* x, double* axis) {
+void noli_springs_axes(const void* data, const double* x, double* axis) {
+  const NoliSprings* springs = data;
   for (int64_t s = 0; s < springs->n; s++) {
     NoliVec3 n = direction_of(noli_spring_vector(springs, s, x));
     noli_store3(axis + 3 * s, springs->length[s] > 0.0 ? n : (NoliVec3){0});
   }
 }
 
-double noli_springs_loss(const NoliSprings* springs, const double* axis, const double* x0,
-                         const double* x1) {
+double noli_springs_loss(const void* data, const double* axis, const double* x0, const double* x1) {
+  const NoliSprings* springs = data;
   double loss = 0.0;
   for (int64_t s = 0; s < springs->n; s++) {
     NoliMat3 matrix = damping_of(springs, s, axis);
@@ -168,14 +172,22 @@ NoliVec3 noli_spring_damping_force(const NoliSprings* springs, int64_t s, const 
   return noli_mul33_vec(&matrix, between(springs, s, v, true));
 }
 
-void noli_springs_add_damping_force(const NoliSprings* springs, const double* axis, const double* v,
+NoliVec3 noli_spring_force_on_first(const NoliSprings* springs, int64_t s, const double* axis,
+                                    const double* x, const double* v) {
+  return noli_add3(noli_spring_force(springs, s, x),
+                   noli_spring_damping_force(springs, s, axis, v));
+}
+
+void noli_springs_add_damping_force(const void* data, const double* axis, const double* v,
                                     double* force) {
+  const NoliSprings* springs = data;
   for (int64_t s = 0; s < springs->n; s++) {
     noli_spring_add(springs, s, noli_spring_damping_force(springs, s, axis, v), force);
   }
 }
 
-void noli_springs_free(NoliContext* context, NoliSprings* springs) {
+static void destroy_springs(NoliContext* context, void* data) {
+  NoliSprings* springs = data;
   noli_free(context, springs->node);
   noli_free(context, springs->anchor);
   noli_free(context, springs->length);
@@ -183,5 +195,20 @@ void noli_springs_free(NoliContext* context, NoliSprings* springs) {
   noli_free(context, springs->damping);
   noli_free(context, springs->fitted);
   noli_free(context, springs->at_rest);
-  *springs = (NoliSprings){0};
+  noli_free(context, springs);
 }
+
+static const NoliConnectionDampers dampers = {.n_lagged = 3,
+                                              .any = noli_springs_are_damped,
+                                              .lag = noli_springs_axes,
+                                              .term = noli_springs_damping_term,
+                                              .loss = noli_springs_loss,
+                                              .add_force = noli_springs_add_damping_force};
+
+const NoliConnectionForces noli_spring_forces = {.name = "springs",
+                                                 .term = noli_springs_term,
+                                                 .energy = noli_spring_energy,
+                                                 .destroy = destroy_springs,
+                                                 .dampers = &dampers,
+                                                 .derivatives =
+                                                     NOLI_DERIVATIVES_OF(noli_spring_derivatives)};

@@ -10,7 +10,7 @@
 // L = 0, and hence a quadratic potential within a step.
 #pragma once
 
-#include "linalg/energy_term.h"
+#include "fem/loads/connection_forces.h"
 #include "math/vec3.h"
 
 // Constant.
@@ -25,45 +25,37 @@ typedef struct NoliSprings {
   bool* at_rest;     // (n) whether the anchor is the place of the first end at rest
 } NoliSprings;
 
-typedef struct NoliSpringEnergy {
-  const NoliSprings* springs;
-  double scale; // h_e^2
-} NoliSpringEnergy;
-
-typedef struct NoliSpringDamping {
-  const NoliSprings* springs;
-  const double* axis;      // (n x 3) of noli_springs_axes
-  const double* reference; // (n_vert x 3) x_hat
-  double scale;            // h_e^2 / h_v
-} NoliSpringDamping;
-
 // Terms of the ends of each spring. `data` is borrowed.
-NoliEnergyTerm noli_springs_term(const NoliSpringEnergy* data);
-NoliEnergyTerm noli_springs_damping_term(const NoliSpringDamping* data);
+NoliEnergyTerm noli_springs_term(const NoliConnectionEnergy* data);
+NoliEnergyTerm noli_springs_damping_term(const NoliConnectionDamping* data);
 
 // Whether some spring has a damper.
-bool noli_springs_are_damped(const NoliSprings* springs);
+bool noli_springs_are_damped(const void* springs);
 
 // Directions of the springs at x (n x 3); zero where the length at rest is 0.
-void noli_springs_axes(const NoliSprings* springs, const double* x, double* axis);
+void noli_springs_axes(const void* springs, const double* x, double* axis);
 
 // Energy that the dampers dissipate between x0 and x1 in a step of length h, times h.
-double noli_springs_loss(const NoliSprings* springs, const double* axis, const double* x0,
+double noli_springs_loss(const void* springs, const double* axis, const double* x0,
                          const double* x1);
 
 // Adds the forces of the dampers at velocities v, N, to `force` (n_vert x 3).
-void noli_springs_add_damping_force(const NoliSprings* springs, const double* axis, const double* v,
+void noli_springs_add_damping_force(const void* springs, const double* axis, const double* v,
                                     double* force);
 
 // One spring: the vector d from its first end to its second at x, its energy, J, and the forces of
 // spring and damper on the first end, N.
 NoliVec3 noli_spring_vector(const NoliSprings* springs, int64_t s, const double* x);
-double noli_spring_energy(const NoliSprings* springs, int64_t s, const double* x);
+double noli_spring_energy(const void* springs, int64_t s, const double* x);
 NoliVec3 noli_spring_force(const NoliSprings* springs, int64_t s, const double* x);
 NoliVec3 noli_spring_damping_force(const NoliSprings* springs, int64_t s, const double* axis,
                                    const double* v);
+NoliVec3 noli_spring_force_on_first(const NoliSprings* springs, int64_t s, const double* axis,
+                                    const double* x, const double* v); // of both
 
 // Adds a force on the first end, and the opposite one of the second, to `force` (n_vert x 3).
 void noli_spring_add(const NoliSprings* springs, int64_t s, NoliVec3 on_first, double* force);
 
-void noli_springs_free(NoliContext* context, NoliSprings* springs);
+// The forces of NoliSprings.
+extern const NoliConnectionForces noli_spring_forces;
+extern const NoliConnectionDerivatives noli_spring_derivatives; // fem/derivatives

@@ -1,12 +1,16 @@
-#include "model/ties.h"
+// Ties: nodes that follow the point of an element of another body that each of them is bound to,
+// and the primitives that touch there permanently.
+#include "define/connection.h"
 
 #include "base/array.h"
+#include "base/sized.h"
 #include "collide/broad_phase.h"
 #include "collide/bvh.h"
 #include "collide/closest.h"
 #include "collide/facets.h"
 #include "math/vec3.h"
 #include "model/bodies.h"
+#include "model/model.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -618,13 +622,10 @@ static void ties_release(Ties* ties) {
   noli_array_free(context, &ties->attached);
 }
 
-NoliStatus noli_ties_build(NoliModel* model, const NoliSimDef* def) {
+static NoliStatus bind_ties(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   Ties ties = {.model = model, .def = def, .x = model->x0};
-  if (def->n_ties == 0) {
-    return NOLI_OK;
-  }
   NOLI_NEW(context, ties.tie, model->problem.n_node);
   NOLI_NEW_ZERO(context, ties.largest, def->n_ties);
   for (int32_t i = 0; i < model->problem.n_node; i++) {
@@ -647,23 +648,28 @@ done:
   return status;
 }
 
-NoliStatus noli_ties_check_motions(const NoliModel* model) {
-  NoliStatus status = NOLI_OK;
-  const char* where = NULL;
-  for (int32_t m = 0; m < model->n_motion; m++) {
-    const NoliMotion* motion = &model->motion[m];
-    where = motion->def.where;
-    int32_t body = motion->def.body;
-    for (int32_t i = 0; i < motion->n_node; i++) {
-      int32_t node = model->vert_first[body] + motion->node[i];
-      NOLI_CHECK(
-          model->context, noli_followers_find(&model->problem.followers, node) == NOLI_NULL_INDEX,
-          NOLI_ERROR_ARGUMENT,
-          "motion %d prescribes vertex %d of \"%s\", which a tie binds: leave out the tie of "
-          "this vertex, or its motion",
-          m, (int)motion->node[i], model->name[body]);
-    }
-  }
-done:
-  return noli_fail_at(model->context, where, status);
+// ---- the type -----------------------------------------------------------------------------------
+
+void noli_tie_def_init(NoliTieDef* def, size_t size) {
+  NoliTieDef own = {.distance = {1e-4, NOLI_OF_BALL}};
+  noli_sized_default(def, size, &own, sizeof own);
 }
+
+static NoliStatus check_tie(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliTieDef* tie = &def->ties[index];
+  NOLI_CHECK(context, tie->node != NULL || tie->body != tie->to, NOLI_ERROR_ARGUMENT,
+             "tie %d binds all of body \"%s\" to itself", index,
+             def->bodies[tie->body].name != NULL ? def->bodies[tie->body].name : "(no name)");
+done:
+  return status;
+}
+
+const NoliConnectionType noli_connection_tie = {.at = {.where = offsetof(NoliTieDef, where),
+                                                       .body = offsetof(NoliTieDef, body),
+                                                       .node = offsetof(NoliTieDef, node),
+                                                       .n_node = offsetof(NoliTieDef, n_node),
+                                                       .to = offsetof(NoliTieDef, to)},
+                                                .obstacle = "only vertices of bodies can be bound",
+                                                .check = check_tie,
+                                                .bind = bind_ties};

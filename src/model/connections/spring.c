@@ -1,9 +1,13 @@
-#include "model/springs.h"
+// Springs, with dampers, between vertices of two bodies, or between vertices and the ground.
+#include "define/connection.h"
 
+#include "base/sized.h"
 #include "base/sort.h"
+#include "fem/loads/spring.h"
 #include "math/vec3.h"
+#include "model/model.h"
 
-#include <stdio.h>
+#include <stddef.h>
 #include <string.h>
 
 // ---- closest vertices ---------------------------------------------------------------------------
@@ -75,19 +79,6 @@ static int32_t closest(const Places* places, const double* X, const double* at) 
 
 // ---- springs of a definition --------------------------------------------------------------------
 
-// Where a message about a definition begins.
-typedef struct Prefix {
-  char text[400];
-} Prefix;
-
-static Prefix prefix_of(const NoliSpringDef* def, int32_t index) {
-  Prefix prefix;
-  const char* place = def->where != NULL ? def->where : "";
-  snprintf(prefix.text, sizeof prefix.text, "%.350s%sspring %d", place,
-           def->where != NULL ? ": " : "", (int)index);
-  return prefix;
-}
-
 // The vertices of an end that a spring may have.
 static int32_t count_vertices(const NoliModel* model, int32_t body) {
   return model->vert_first[body + 1] - model->vert_first[body] -
@@ -118,7 +109,7 @@ done:
 static NoliStatus add_spring(NoliModel* model, const NoliSpringDef* def, const char* prefix,
                              int32_t n, int32_t vertex, int32_t other) {
   NoliStatus status = NOLI_OK;
-  NoliSprings* springs = &model->problem.springs;
+  NoliSprings* springs = model->problem.connection[NOLI_CONNECTION_SPRING].data;
   const double* X = model->problem.X;
   int64_t s = springs->n;
   springs->node[2 * s] = vertex;
@@ -145,15 +136,14 @@ done:
   return status;
 }
 
-static NoliStatus add_springs(NoliModel* model, const NoliSpringDef* def, int32_t index) {
+static NoliStatus add_item(NoliModel* model, const NoliSpringDef* def, const char* prefix) {
   NoliStatus status = NOLI_OK;
   const double* X = model->problem.X;
-  Prefix prefix = prefix_of(def, index);
   Places places = {0};
   int32_t n = end_size(model, def->body, def->node, def->n_node);
-  NOLI_TRY(check_vertices(model, prefix.text, def->body, def->node, def->n_node));
+  NOLI_TRY(check_vertices(model, prefix, def->body, def->node, def->n_node));
   if (def->to != NOLI_NULL_INDEX) {
-    NOLI_TRY(check_vertices(model, prefix.text, def->to, def->to_node, def->n_to_node));
+    NOLI_TRY(check_vertices(model, prefix, def->to, def->to_node, def->n_to_node));
     places.n = end_size(model, def->to, def->to_node, def->n_to_node);
     NOLI_NEW(model->context, places.place, places.n);
     for (int32_t i = 0; i < places.n; i++) {
@@ -167,17 +157,18 @@ static NoliStatus add_springs(NoliModel* model, const NoliSpringDef* def, int32_
     int32_t other = def->to == NOLI_NULL_INDEX ? NOLI_NULL_INDEX
                     : def->pairwise            ? vertex_of(model, def->to, def->to_node, i)
                                                : closest(&places, X, X + 3 * (int64_t)vertex);
-    NOLI_TRY(add_spring(model, def, prefix.text, n, vertex, other));
+    NOLI_TRY(add_spring(model, def, prefix, n, vertex, other));
   }
 done:
   noli_free(model->context, places.place);
   return status;
 }
 
-NoliStatus noli_model_build_springs(NoliModel* model, const NoliSimDef* def) {
+static NoliStatus add_springs(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
-  NoliSprings* springs = &model->problem.springs;
+  NoliConnections* connections = &model->problem.connection[NOLI_CONNECTION_SPRING];
+  NoliSprings* springs = NULL;
   int64_t n = 0;
   for (int32_t i = 0; i < def->n_springs; i++) {
     const NoliSpringDef* spring = &def->springs[i];
@@ -185,7 +176,10 @@ NoliStatus noli_model_build_springs(NoliModel* model, const NoliSimDef* def) {
   }
   NOLI_CHECK(context, n <= INT32_MAX, NOLI_ERROR_TOO_LARGE, "%lld springs are too many",
              (long long)n);
-  NOLI_NEW_ZERO(context, model->spring_first, def->n_springs + 1);
+  NOLI_NEW_ZERO(context, connections->first, def->n_springs + 1);
+  NOLI_NEW_ZERO(context, springs, 1);
+  connections->forces = &noli_spring_forces;
+  connections->data = springs;
   NOLI_NEW(context, springs->node, 2 * n);
   NOLI_NEW(context, springs->anchor, 3 * n);
   NOLI_NEW(context, springs->length, n);
@@ -194,10 +188,81 @@ NoliStatus noli_model_build_springs(NoliModel* model, const NoliSimDef* def) {
   NOLI_NEW(context, springs->fitted, n);
   NOLI_NEW(context, springs->at_rest, n);
   for (int32_t i = 0; i < def->n_springs; i++) {
-    NOLI_TRY(add_springs(model, &def->springs[i], i));
-    model->n_spring = i + 1;
-    model->spring_first[i + 1] = springs->n;
+    NoliConnectionPrefix prefix = noli_connection_prefix(NOLI_CONNECTION_SPRING, def, i);
+    NOLI_TRY(add_item(model, &def->springs[i], prefix.text));
+    connections->first[i + 1] = connections->n = springs->n;
   }
 done:
   return status;
 }
+
+// ---- results ------------------------------------------------------------------------------------
+
+static void report(const NoliModel* model, int32_t index, const double* lagged, const double* x,
+                   const double* v, double* value) {
+  const NoliConnections* connections = &model->problem.connection[NOLI_CONNECTION_SPRING];
+  int64_t begin = connections->first[index], end = connections->first[index + 1];
+  double length = 0.0, energy = 0.0;
+  NoliVec3 force = {0};
+  for (int64_t s = begin; s < end; s++) {
+    force = noli_add3(force, noli_spring_force_on_first(connections->data, s, lagged, x, v));
+    length += noli_norm3(noli_spring_vector(connections->data, s, x));
+    energy += noli_spring_energy(connections->data, s, x);
+  }
+  noli_store3(value, force);
+  value[3] = length / (double)(end - begin);
+  value[4] = energy;
+}
+
+// ---- the type -----------------------------------------------------------------------------------
+
+void noli_spring_def_init(NoliSpringDef* def, size_t size) {
+  NoliSpringDef own = {.to = NOLI_NULL_INDEX, .length = NOLI_REST_DISTANCE};
+  noli_sized_default(def, size, &own, sizeof own);
+}
+
+static const char* spring_defect(const void* item) {
+  const NoliSpringDef* spring = item;
+  return spring->stiffness > 0.0 || spring->damping > 0.0 ? NULL
+                                                          : "has neither stiffness nor damping";
+}
+
+// Which vertices springs join.
+static NoliStatus check_spring(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliSpringDef* spring = &def->springs[index];
+  bool grounded = spring->to == NOLI_NULL_INDEX;
+  NOLI_CHECK(context, !def->bodies[spring->body].obstacle, NOLI_ERROR_ARGUMENT,
+             "spring %d: \"%s\" is an obstacle; springs begin at a body that deforms", index,
+             def->bodies[spring->body].name);
+  NOLI_CHECK(context, grounded || !spring->at_point, NOLI_ERROR_ARGUMENT,
+             "spring %d goes to body \"%s\" and to a point: only one is possible", index,
+             def->bodies[grounded ? 0 : spring->to].name);
+  NOLI_CHECK(context, !grounded || (spring->to_node == NULL && !spring->pairwise),
+             NOLI_ERROR_ARGUMENT, "spring %d: the ground has no vertices", index);
+  NOLI_CHECK(context,
+             !spring->pairwise || (spring->node != NULL && spring->to_node != NULL &&
+                                   spring->n_node == spring->n_to_node),
+             NOLI_ERROR_ARGUMENT, "spring %d: pairs need as many vertices at both ends", index);
+done:
+  return status;
+}
+
+const NoliConnectionType noli_connection_spring = {
+    .at = {.name = offsetof(NoliSpringDef, name),
+           .where = offsetof(NoliSpringDef, where),
+           .body = offsetof(NoliSpringDef, body),
+           .node = offsetof(NoliSpringDef, node),
+           .n_node = offsetof(NoliSpringDef, n_node),
+           .to = offsetof(NoliSpringDef, to),
+           .to_node = offsetof(NoliSpringDef, to_node),
+           .n_to_node = offsetof(NoliSpringDef, n_to_node),
+           .at_point = offsetof(NoliSpringDef, at_point),
+           .point = offsetof(NoliSpringDef, point)},
+    .obstacle = "springs begin at a body, and go \"to\" obstacles",
+    .defect = spring_defect,
+    .check = check_spring,
+    .add_forces = add_springs,
+    .columns = "force_x,force_y,force_z,length,energy",
+    .n_value = 5,
+    .report = report};

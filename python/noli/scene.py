@@ -168,10 +168,8 @@ class Scene(Hinted):
 
     def _definition(self):
         sizes = ffi.new("NoliDefSizes*")
-        for name, kind in (("size", "DefSizes"), ("sim", "SimDef"), ("body", "BodyDef"),
-                           ("half_space", "HalfSpaceDef"), ("motion", "MotionDef"), ("force", "ForceDef"),
-                           ("pair", "PairDef"), ("volume", "VolumeDef"), ("tie", "TieDef"),
-                           ("spring", "SpringDef")):
+        for name, _ in ffi.typeof("NoliDefSizes").fields:
+            kind = "DefSizes" if name == "size" else name.title().replace("_", "") + "Def"
             setattr(sizes, name, ffi.sizeof("Noli" + kind))
         found = lib.noli_scene_sim_def_sized(self.c, sizes)
         if found == ffi.NULL:

@@ -83,9 +83,9 @@ const NoliBodyKind noli_body_solid = {.what = "a solid",
                                       .is = is_solid,
                                       .cells = tetrahedra};
 
-// The first that a body is counts.
-static const NoliBodyKind* const kinds[] = {&noli_body_plane_strain, &noli_body_shell,
-                                            &noli_body_rod, &noli_body_points, &noli_body_solid};
+#define KIND(name) &noli_body_##name,
+static const NoliBodyKind* const kinds[] = {NOLI_BODY_KINDS(KIND)};
+#undef KIND
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 const NoliBodyKind* noli_body_kind_at(int32_t index) {

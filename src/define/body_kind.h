@@ -1,9 +1,11 @@
 // The kind of a body determines which cells of its mesh are its elements, and how they deform.
 //
 // Blocks of elements, surfaces, selections, frames, checks and scenes ask this table. A new kind is
-// a row in body_kind.c, with a block of elements (fem/block.h) and its keys in the scene format.
+// a NoliBodyKind and a line in NOLI_BODY_KINDS, its keys in the scene format and, unless it has the
+// elements of others, a block of elements (fem/block.h).
 #pragma once
 
+#include "base/array.h"
 #include "noli/definition.h"
 
 // The cells of a mesh that are elements.
@@ -13,6 +15,8 @@ typedef struct NoliBodyCells {
   const int32_t* vertex; // (n x size) borrowed from the mesh
   const int32_t* tag;    // (n) tags of the cells, borrowed from the mesh; NULL: none
 } NoliBodyCells;
+
+typedef NOLI_ARRAY(void*) NoliMadeMemory;
 
 typedef struct NoliBodyKind {
   const char* key;  // of a body in scenes; NULL: the kind of those without such a key
@@ -28,13 +32,22 @@ typedef struct NoliBodyKind {
   bool own_point;
   bool (*is)(const NoliBodyDef* body);
   NoliBodyCells (*cells)(const NoliMesh* mesh);
+  // Replaces the mesh that the host gives by one of elements, which carry the given one as proxy.
+  // `made` owns what is allocated for it. Once that is done it does nothing. NULL: the mesh stays.
+  NoliStatus (*expand)(NoliContext* context, NoliBodyDef* body, NoliMadeMemory* made);
 } NoliBodyKind;
 
-extern const NoliBodyKind noli_body_solid;        // tetrahedra
-extern const NoliBodyKind noli_body_plane_strain; // triangles in a plane
-extern const NoliBodyKind noli_body_shell;        // triangles in space
-extern const NoliBodyKind noli_body_rod;          // segments
-extern const NoliBodyKind noli_body_points;       // free particles
+// All kinds; the first that a body is counts. X(name) is noli_body_NAME.
+#define NOLI_BODY_KINDS(X)                                                                         \
+  X(plane_strain) /* triangles in a plane */                                                       \
+  X(shell)        /* triangles in space */                                                         \
+  X(rod)          /* segments */                                                                   \
+  X(points)       /* free particles */                                                             \
+  X(solid)        /* tetrahedra, all other bodies */
+
+#define NOLI_BODY_KIND(name) extern const NoliBodyKind noli_body_##name;
+NOLI_BODY_KINDS(NOLI_BODY_KIND)
+#undef NOLI_BODY_KIND
 
 // All kinds, by index from 0; NULL behind the last one.
 const NoliBodyKind* noli_body_kind_at(int32_t index);

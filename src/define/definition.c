@@ -2,7 +2,9 @@
 
 #include "base/definition_lists.h"
 #include "base/sized.h"
+#include "define/body_kind.h"
 #include "define/choices.h"
+#include "define/definition_check.h"
 #include "solve/method.h"
 
 #include <math.h>
@@ -109,6 +111,7 @@ typedef struct Made {
 #define OWN_LIST(list, type, item, ITEM) void* list;
   NOLI_DEFINITION_LISTS(OWN_LIST)
 #undef OWN_LIST
+  NoliMadeMemory memory; // of expanded bodies
   NoliSimDef def;
 } Made;
 
@@ -124,6 +127,10 @@ static void discard(NoliContext* context, Made* made) {
 #define FREE_LIST(list, type, item, ITEM) noli_free(context, made->list);
   NOLI_DEFINITION_LISTS(FREE_LIST)
 #undef FREE_LIST
+  for (int64_t i = 0; i < made->memory.count; i++) {
+    noli_free(context, made->memory.data[i]);
+  }
+  noli_array_free(context, &made->memory);
   noli_free(context, made);
 }
 
@@ -175,6 +182,18 @@ NoliStatus noli_definition_take_pair(NoliContext* context, const NoliPairDef* gi
                                      NoliPairDef* own) {
   *own = noli_default_pair_def();
   return noli_sized_take(context, "the pair", "noli_default_pair_def", given, own, sizeof *own);
+}
+
+static NoliStatus expand_body(NoliContext* context, NoliBodyDef* body, NoliMadeMemory* memory) {
+  NoliStatus status = NOLI_OK;
+  const NoliBodyKind* kind = noli_body_kind(body);
+  if (kind->expand != NULL) {
+    NOLI_TRY(noli_definition_check_meshes(context, body));
+    NOLI_TRY(kind->expand(context, body, memory));
+  }
+done:
+  return noli_definition_locate_body(context, body, body->name != NULL ? body->name : "(no name)",
+                                     status);
 }
 
 // Names of half-spaces that have none, as in own_name of owned_definition.c.
@@ -249,6 +268,9 @@ NoliStatus noli_definition_take(NoliContext* context, const NoliSimDef* given, N
   NOLI_DEFINITION_LISTS(TAKE_LIST)
 #undef TAKE_LIST
   fill_choices(made);
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    NOLI_TRY(expand_body(context, (NoliBodyDef*)made->bodies + b, &made->memory));
+  }
   NoliPairDef* pairs = made->pairs;
   for (int32_t i = 0; i < def->n_pairs; i++) {
     NOLI_TRY(noli_definition_name_pair(context, def, &pairs[i]));

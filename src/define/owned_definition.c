@@ -241,7 +241,7 @@ NoliStatus noli_owned_definition_copy(NoliContext* context, const NoliSimDef* fr
   for (int32_t b = 0; b < def->n_bodies; b++) {
     NoliBodyDef* body = &owner->bodies[b];
     NOLI_TRY(own_body(context, owner, body));
-    if (!def->borrow_meshes) {
+    if (!def->borrow_meshes || noli_body_kind(body)->expand != NULL) {
       NOLI_TRY(own_meshes(context, owner, body));
     }
   }
@@ -259,6 +259,9 @@ NoliStatus noli_owned_definition_set_body(NoliContext* context, NoliOwnedDefinit
   NoliSimDef* def = owner->def;
   NoliBodyDef* own = &owner->bodies[index];
   *own = *body;
+  if (noli_body_kind(own)->expand != NULL) {
+    NOLI_TRY(noli_body_kind(own)->expand(context, own, &owner->memory));
+  }
   NOLI_TRY(own_body(context, owner, own));
   NOLI_TRY(own_meshes(context, owner, own));
   def->n_bodies = index < def->n_bodies ? def->n_bodies : index + 1;

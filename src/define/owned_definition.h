@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/definition_lists.h"
+#include "define/body_kind.h"
 #include "noli/sim.h"
 
 typedef struct NoliOwnedDefinition {
@@ -14,7 +15,7 @@ typedef struct NoliOwnedDefinition {
   NOLI_DEFINITION_LISTS(NOLI_OWNED_LIST)
 #undef NOLI_OWNED_LIST
 
-  NOLI_ARRAY(void*) memory;
+  NoliMadeMemory memory;
 } NoliOwnedDefinition;
 
 // Copies a definition of the library's own size (noli_definition_take), with space for one more

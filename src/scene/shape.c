@@ -589,9 +589,7 @@ static NoliStatus read_kind(const NoliSceneSource* source, const NoliSceneNode* 
     }
     if (node.value != NULL) {
       NOLI_SCENE_CHECK(source, &node, before == NULL,
-                       "a body is one of \"plane_strain\", \"shell\", \"rod\" and \"point\"; this "
-                       "one has \"%s\", too",
-                       before);
+                       "a body is of one kind: this one has \"%s\", too", before);
       before = other->key;
       *kind = other;
     }

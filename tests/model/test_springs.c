@@ -1,6 +1,7 @@
 // Springs and dampers between bodies and to the ground, against closed forms.
 #include "step/world.h"
 
+#include "fem/loads/spring.h"
 #include "noli/live.h"
 
 #define PI 3.14159265358979323846
@@ -12,6 +13,10 @@ typedef struct Sprung {
   World world;
   NoliSpringDef spring[SPRINGS_MAX];
 } Sprung;
+
+static const NoliSprings* springs_of(const World* world) {
+  return world->sim->model->problem.connection[NOLI_CONNECTION_SPRING].data;
+}
 
 static const double origin[3] = {0, 0, 0};
 
@@ -290,7 +295,7 @@ static void springs_join_closest_vertices(void** state) {
       high[1] = first;
     }
     start(&s);
-    const NoliSprings* springs = &s.world.sim->model->problem.springs;
+    const NoliSprings* springs = springs_of(&s.world);
     assert_int_equal(springs->n, 25);
     double length = hypot(0.01, 0.02), crossed = 0.0;
     for (int32_t i = 0; i < 25; i++) {
@@ -328,7 +333,7 @@ static void closest_vertices_are_those_of_all(void** state) {
   }
   add_spring(&s, 0, 1.0)->to = 1;
   start(&s);
-  const NoliSprings* springs = &s.world.sim->model->problem.springs;
+  const NoliSprings* springs = springs_of(&s.world);
   const double *X = s.world.mesh[0]->x, *Y = s.world.mesh[1]->x;
   for (int32_t i = 0; i < sizes[0]; i++) {
     int32_t best = 0;
@@ -368,7 +373,7 @@ static void springs_survive_changes(void** state) {
   assert_int_equal(noli_sim_spring_count(world->sim), 1);
   assert_int_equal(noli_sim_find_spring(world->sim, "kept"), 0);
   assert_int_equal(noli_sim_find_spring(world->sim, "none"), NOLI_NULL_INDEX);
-  ASSERT_NEAR(world->sim->model->problem.springs.length[0], 0.3, 1e-15);
+  ASSERT_NEAR(springs_of(world)->length[0], 0.3, 1e-15);
   NoliSpringForce force = force_of(world, 0);
   ASSERT_NEAR(noli_norm3(noli_load3(force.force)), 100.0 * (force.length - 0.3), 1e-12);
   assert_true(force.length > 0.31);

@@ -322,7 +322,7 @@ static const BadScene bad_scenes[] = {
      "{'time': {'steps': 1, 'integrator': 'quasi_static',\n 'increments': {'intial': 2}},"
      " 'bodies': [" CUBE "]}"},
     // springs
-    {3, "springs[0]", "neither \"stiffness\" nor \"damping\"", SPRING("'length': 1")},
+    {3, "springs[0]", "neither stiffness nor damping", SPRING("'length': 1")},
     {4, "springs[0].stifness", "did you mean \"stiffness\"?", SPRING("'stifness': 1")},
     {4, "springs[0].stiffness", "must be", SPRING("'stiffness': -1")},
     {4, "springs[0].to", "did you mean \"cube\"?", SPRING("'stiffness': 1, 'to': 'cbue'")},

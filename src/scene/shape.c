@@ -575,7 +575,26 @@ NoliStatus noli_scene_refine(const NoliSceneSource* source, const NoliSceneNode*
                                                 noli_mesh_refine(source->context, mesh, times));
 }
 
-// A body is of one kind: without such a key it is solid.
+typedef struct KindKeys {
+  char text[200];
+} KindKeys;
+
+// The keys of all kinds, for messages.
+static KindKeys kind_keys(void) {
+  KindKeys keys = {""};
+  size_t n = 0;
+  for (int32_t k = 0; noli_body_kind_at(k + 1) != NULL; k++) {
+    bool last = noli_body_kind_at(k + 2) == NULL;
+    n += (size_t)snprintf(keys.text + n, sizeof keys.text - n, "%s\"%s\"",
+                          k == 0 ? ""
+                          : last ? " and "
+                                 : ", ",
+                          noli_body_kind_at(k)->key);
+  }
+  return keys;
+}
+
+// A body is of one kind: without such a key it is solid, the last kind.
 static NoliStatus read_kind(const NoliSceneSource* source, const NoliSceneNode* entry,
                             const NoliBodyKind** kind) {
   NoliStatus status = NOLI_OK;
@@ -589,7 +608,7 @@ static NoliStatus read_kind(const NoliSceneSource* source, const NoliSceneNode* 
     }
     if (node.value != NULL) {
       NOLI_SCENE_CHECK(source, &node, before == NULL,
-                       "a body is of one kind: this one has \"%s\", too", before);
+                       "a body is one of %s; this one has \"%s\", too", kind_keys().text, before);
       before = other->key;
       *kind = other;
     }

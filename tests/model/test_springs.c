@@ -409,6 +409,10 @@ static void refusals(void** state) {
   s.spring[0].to = 7;
   expect_refusal(&s, "spring 0: body 7 does not exist");
   s = two_masses();
+  s.spring[0].to = 7;
+  s.spring[0].where = "scene.json:12: springs[0]";
+  expect_refusal(&s, "scene.json:12: springs[0]: spring 0: body 7 does not exist");
+  s = two_masses();
   s.spring[0].stiffness = 0.0;
   expect_refusal(&s, "spring 0 has neither stiffness nor damping");
   s = two_masses();

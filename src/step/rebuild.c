@@ -387,38 +387,32 @@ done:
   return status;
 }
 
-// Removes the items of a list that refer to the body, and renumbers the others; `old` (with space
-// for all) receives the former number of each remaining item.
-#define REMOVE_ITEMS(Type, list, member)                                                           \
+// Removes the items of a list that refer to the body by one of two members, which may be the same,
+// and renumbers the others; `kept` (with space for all, or NULL) receives the former number of each
+// remaining item.
+#define REMOVE_ITEMS(Type, list, one, two, kept)                                                   \
   do {                                                                                             \
     Type* items_ = definition.list;                                                                \
-    int32_t n_ = 0;                                                                                \
+    int32_t n_ = 0, *kept_ = (kept);                                                               \
     for (int32_t i_ = 0; i_ < def->n_##list; i_++) {                                               \
-      if (items_[i_].member != body) {                                                             \
-        old[n_] = i_;                                                                              \
-        items_[n_] = items_[i_];                                                                   \
-        items_[n_].member -= items_[n_].member > body ? 1 : 0;                                     \
-        n_++;                                                                                      \
+      Type item_ = items_[i_];                                                                     \
+      if (item_.one == body || item_.two == body) {                                                \
+        continue;                                                                                  \
       }                                                                                            \
+      item_.one = renumbered(items_[i_].one, body);                                                \
+      item_.two = renumbered(items_[i_].two, body);                                                \
+      if (kept_ != NULL) {                                                                         \
+        kept_[n_] = i_;                                                                            \
+      }                                                                                            \
+      items_[n_++] = item_;                                                                        \
     }                                                                                              \
     def->n_##list = n_;                                                                            \
   } while (0)
 
-// The same for lists whose items refer to two bodies.
-#define REMOVE_TWOFOLD(Type, list, one, two)                                                       \
-  do {                                                                                             \
-    Type* items_ = definition.list;                                                                \
-    int32_t n_ = 0;                                                                                \
-    for (int32_t i_ = 0; i_ < def->n_##list; i_++) {                                               \
-      if (items_[i_].one != body && items_[i_].two != body) {                                      \
-        items_[n_] = items_[i_];                                                                   \
-        items_[n_].one -= items_[n_].one > body ? 1 : 0;                                           \
-        items_[n_].two -= items_[n_].two > body ? 1 : 0;                                           \
-        n_++;                                                                                      \
-      }                                                                                            \
-    }                                                                                              \
-    def->n_##list = n_;                                                                            \
-  } while (0)
+// The number of an entity behind a body that is removed.
+static int32_t renumbered(int32_t entity, int32_t body) {
+  return entity > body ? entity - 1 : entity;
+}
 
 NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body) {
   NOLI_REQUIRE_IDLE(sim, sim != NULL);
@@ -426,7 +420,7 @@ NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body) {
   NoliContext* context = sim->context;
   NoliOwnedDefinition definition = {0};
   const NoliModel* model = sim->model;
-  int32_t *old_body = NULL, *old_motion = NULL, *old_force = NULL, *old = NULL;
+  int32_t *old_body = NULL, *old_motion = NULL, *old_force = NULL;
   NOLI_TRY(noli_sim_require_own_bodies(sim, __func__));
   NOLI_CHECK(context, body >= 0 && body < model->n_body, NOLI_ERROR_ARGUMENT,
              "there is no body %d to remove", (int)body);
@@ -451,14 +445,11 @@ NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body) {
   // the items that refer to them
   NOLI_NEW(context, old_motion, def->n_motions);
   NOLI_NEW(context, old_force, def->n_forces);
-  old = old_motion;
-  REMOVE_ITEMS(NoliMotionDef, motions, body);
-  old = old_force;
-  REMOVE_ITEMS(NoliForceDef, forces, body);
-  NOLI_NEW(context, old, def->n_volumes);
-  REMOVE_ITEMS(NoliVolumeDef, volumes, body);
-  REMOVE_TWOFOLD(NoliPairDef, pairs, a, b);
-#define REMOVE_CONNECTIONS(list, type, item, ITEM) REMOVE_TWOFOLD(type, list, body, to);
+  REMOVE_ITEMS(NoliMotionDef, motions, body, body, old_motion);
+  REMOVE_ITEMS(NoliForceDef, forces, body, body, old_force);
+  REMOVE_ITEMS(NoliVolumeDef, volumes, body, body, NULL);
+  REMOVE_ITEMS(NoliPairDef, pairs, a, b, NULL);
+#define REMOVE_CONNECTIONS(list, type, item, ITEM) REMOVE_ITEMS(type, list, body, to, NULL);
   NOLI_CONNECTION_LISTS(REMOVE_CONNECTIONS)
 #undef REMOVE_CONNECTIONS
   const NoliRenumbering renumbering = {old_body, old_motion, old_force};
@@ -469,8 +460,5 @@ done:
   noli_free(context, old_body);
   noli_free(context, old_motion);
   noli_free(context, old_force);
-  if (old != old_motion && old != old_force) {
-    noli_free(context, old);
-  }
   return status;
 }

@@ -172,8 +172,9 @@ static void spring_gradient(OneSpring* one, const double* x, const double* x_hat
   double axis[3], part[6];
   NoliConnectionEnergy energy = {&springs, 0.3};
   NoliConnectionDamping damping = {&springs, axis, x_hat, 0.7};
-  noli_springs_axes(&springs, lagged, axis);
-  NoliEnergyTerm term[2] = {noli_springs_term(&energy), noli_springs_damping_term(&damping)};
+  noli_spring_forces.dampers->lag(&springs, lagged, axis);
+  NoliEnergyTerm term[2] = {noli_spring_forces.term(&energy),
+                            noli_spring_forces.dampers->term(&damping)};
   memset(gradient, 0, 6 * sizeof *gradient);
   for (int t = 0; t < 2; t++) {
     NoliLocal out = {.gradient = part};

@@ -28,7 +28,7 @@ static double energy_of(void* user, const double* x, double* gradient, double* h
   NoliConnectionEnergy energy = {&springs, 0.3};
   NoliConnectionDamping damping = {&springs, one->axis, one->reference, 0.7};
   NoliEnergyTerm term =
-      one->damps ? noli_springs_damping_term(&damping) : noli_springs_term(&energy);
+      one->damps ? noli_spring_forces.dampers->term(&damping) : noli_spring_forces.term(&energy);
   double value, g[N], block[27];
   NoliLocal out = {.energy = &value, .gradient = g, .hessian = block};
   unsigned what = NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | one->hessian;
@@ -59,7 +59,7 @@ static OneSpring random_spring(TestRandom* random, int round, double x[N]) {
   one.stiffness = test_random(random, 1.0, 2.0);
   one.damping = test_random(random, 1.0, 2.0);
   NoliSprings springs = list_of(&one);
-  noli_springs_axes(&springs, one.reference, one.axis);
+  noli_spring_forces.dampers->lag(&springs, one.reference, one.axis);
   return one;
 }
 
@@ -132,18 +132,19 @@ static void forces_are_those_of_springs(void** state) {
   NoliVec3 on_first = noli_spring_force(&springs, 0, x);
   ASSERT_NEAR(on_first.x, 18.0, 1e-13);
   ASSERT_NEAR(on_first.y, 24.0, 1e-13);
-  noli_springs_axes(&springs, x, one.axis);
-  noli_springs_add_damping_force(&springs, one.axis, v, force);
+  noli_spring_forces.dampers->lag(&springs, x, one.axis);
+  noli_spring_forces.dampers->add_force(&springs, one.axis, v, force);
   const double want[N] = {1.8, 2.4, 0.0, -1.8, -2.4, 0.0};
   for (int i = 0; i < N; i++) {
     ASSERT_NEAR(force[i], want[i], 1e-14);
     end[i] = x[i] + h * v[i];
   }
-  ASSERT_NEAR(noli_springs_loss(&springs, one.axis, x, end) / h, h * 5.0 * 0.6 * 0.6, 1e-14);
+  ASSERT_NEAR(noli_spring_forces.dampers->loss(&springs, one.axis, x, end) / h, h * 5.0 * 0.6 * 0.6,
+              1e-14);
 
   // of length 0 in all directions
   one.length = 0.0;
-  noli_springs_axes(&springs, x, one.axis);
+  noli_spring_forces.dampers->lag(&springs, x, one.axis);
   NoliVec3 damped = noli_spring_damping_force(&springs, 0, one.axis, v);
   ASSERT_NEAR(damped.x, 5.0, 1e-14);
   ASSERT_NEAR(damped.z, 10.0, 1e-14);

@@ -127,7 +127,7 @@ NoliStatus noli_spring_slopes(NoliMixedList* list, const void* data, unsigned wa
     NoliMixedBlocks* blocks;
     bool acts = kinds[k].input != NOLI_INPUT_DAMPED
                     ? has(wanted, kinds[k].input)
-                    : at->damping_scale > 0.0 && noli_springs_are_damped(springs);
+                    : at->damping_scale > 0.0 && noli_spring_forces.dampers->any(springs);
     if (!acts || springs->n == 0) {
       continue;
     }

@@ -126,19 +126,12 @@ static NoliEnergyTerm term_of(const char* name, const void* data, NoliTermFn* ev
                           .fixed = true};
 }
 
-NoliEnergyTerm noli_springs_term(const NoliConnectionEnergy* data) {
+static NoliEnergyTerm springs_term(const NoliConnectionEnergy* data) {
   return term_of("springs", data, evaluate_springs, data->data);
 }
 
-NoliEnergyTerm noli_springs_damping_term(const NoliConnectionDamping* data) {
-  NoliEnergyTerm term = term_of("dampers", data, evaluate_damping, data->data);
-  term.n_stencil = noli_springs_are_damped(data->data) ? term.n_stencil : 0;
-  return term;
-}
-
-// ---- dampers ------------------------------------------------------------------------------------
-
-bool noli_springs_are_damped(const void* data) {
+// Whether some spring has a damper.
+static bool springs_are_damped(const void* data) {
   const NoliSprings* springs = data;
   bool any = false;
   for (int64_t s = 0; s < springs->n; s++) {
@@ -147,7 +140,16 @@ bool noli_springs_are_damped(const void* data) {
   return any;
 }
 
-void noli_springs_axes(const void* data, const double* x, double* axis) {
+static NoliEnergyTerm springs_damping_term(const NoliConnectionDamping* data) {
+  NoliEnergyTerm term = term_of("dampers", data, evaluate_damping, data->data);
+  term.n_stencil = springs_are_damped(data->data) ? term.n_stencil : 0;
+  return term;
+}
+
+// ---- dampers ------------------------------------------------------------------------------------
+
+// Directions of the springs; zero where the length at rest is 0.
+static void set_spring_axes(const void* data, const double* x, double* axis) {
   const NoliSprings* springs = data;
   for (int64_t s = 0; s < springs->n; s++) {
     NoliVec3 n = direction_of(noli_spring_vector(springs, s, x));
@@ -155,7 +157,8 @@ void noli_springs_axes(const void* data, const double* x, double* axis) {
   }
 }
 
-double noli_springs_loss(const void* data, const double* axis, const double* x0, const double* x1) {
+static double springs_loss(const void* data, const double* axis, const double* x0,
+                           const double* x1) {
   const NoliSprings* springs = data;
   double loss = 0.0;
   for (int64_t s = 0; s < springs->n; s++) {
@@ -178,8 +181,8 @@ NoliVec3 noli_spring_force_on_first(const NoliSprings* springs, int64_t s, const
                    noli_spring_damping_force(springs, s, axis, v));
 }
 
-void noli_springs_add_damping_force(const void* data, const double* axis, const double* v,
-                                    double* force) {
+static void add_springs_damping(const void* data, const double* axis, const double* v,
+                                double* force) {
   const NoliSprings* springs = data;
   for (int64_t s = 0; s < springs->n; s++) {
     noli_spring_add(springs, s, noli_spring_damping_force(springs, s, axis, v), force);
@@ -199,14 +202,14 @@ static void destroy_springs(NoliContext* context, void* data) {
 }
 
 static const NoliConnectionDampers dampers = {.n_lagged = 3,
-                                              .any = noli_springs_are_damped,
-                                              .lag = noli_springs_axes,
-                                              .term = noli_springs_damping_term,
-                                              .loss = noli_springs_loss,
-                                              .add_force = noli_springs_add_damping_force};
+                                              .any = springs_are_damped,
+                                              .lag = set_spring_axes,
+                                              .term = springs_damping_term,
+                                              .loss = springs_loss,
+                                              .add_force = add_springs_damping};
 
 const NoliConnectionForces noli_spring_forces = {.name = "springs",
-                                                 .term = noli_springs_term,
+                                                 .term = springs_term,
                                                  .energy = noli_spring_energy,
                                                  .destroy = destroy_springs,
                                                  .dampers = &dampers,

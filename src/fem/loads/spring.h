@@ -25,24 +25,6 @@ typedef struct NoliSprings {
   bool* at_rest;     // (n) whether the anchor is the place of the first end at rest
 } NoliSprings;
 
-// Terms of the ends of each spring. `data` is borrowed.
-NoliEnergyTerm noli_springs_term(const NoliConnectionEnergy* data);
-NoliEnergyTerm noli_springs_damping_term(const NoliConnectionDamping* data);
-
-// Whether some spring has a damper.
-bool noli_springs_are_damped(const void* springs);
-
-// Directions of the springs at x (n x 3); zero where the length at rest is 0.
-void noli_springs_axes(const void* springs, const double* x, double* axis);
-
-// Energy that the dampers dissipate between x0 and x1 in a step of length h, times h.
-double noli_springs_loss(const void* springs, const double* axis, const double* x0,
-                         const double* x1);
-
-// Adds the forces of the dampers at velocities v, N, to `force` (n_vert x 3).
-void noli_springs_add_damping_force(const void* springs, const double* axis, const double* v,
-                                    double* force);
-
 // One spring: the vector d from its first end to its second at x, its energy, J, and the forces of
 // spring and damper on the first end, N.
 NoliVec3 noli_spring_vector(const NoliSprings* springs, int64_t s, const double* x);

@@ -216,9 +216,8 @@ NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part,
   // in a copy of the definition
   NOLI_TRY(noli_owned_definition_copy(sim->context, def, &definition));
   NoliBodyDef* changed = &definition.bodies[body];
-  NoliMaterialDef* to = part == NOLI_NULL_INDEX
-                            ? &changed->material
-                            : &((NoliPartDef*)(uintptr_t)&changed->parts[part])->material;
+  NoliMaterialDef* to = part == NOLI_NULL_INDEX ? &changed->material
+                                                : noli_owned_data(&changed->parts[part].material);
   const char* law = to->law;
   *to = *material;
   to->law = to->law != NULL ? to->law : law;

@@ -257,7 +257,7 @@ static NoliStatus apply_positions(NoliContext* context, const NoliParameter* def
                                   const double* value, NoliOwnedDefinition* definition) {
   NoliStatus status = NOLI_OK;
   NoliBodyDef* body = noli_parameter_body(def, definition);
-  NoliMesh* mesh = (NoliMesh*)(uintptr_t)body->mesh;
+  NoliMesh* mesh = noli_owned_data(body->mesh);
   double* moved = NULL;
   if (def->kind == NOLI_PARAMETER_REST_POSITION) {
     NOLI_NEW_ZERO(context, moved, 3 * (int64_t)mesh->n_vert);

@@ -288,7 +288,7 @@ done:
 NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
-  NoliProblem* problem = &self->sim->model->problem;
+  const NoliProblem* problem = &self->sim->model->problem;
   int64_t first = 0, first_history = 0;
   NOLI_TRY(list_load_slopes(self));
   if (noli_sensitivity_wants(self, NOLI_INPUT_REST)) {

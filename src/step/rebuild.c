@@ -41,8 +41,8 @@ static void copy_bodies(const NoliSim* from, NoliSim* to, const int32_t* old_bod
     }
     copy_rows(from, old, from->state.x, to, b, to->state.x);
     copy_rows(from, old, from->state.v, to, b, to->state.v);
-    copy_rows(from, old, from->model->x0, to, b, to->model->x0);
-    copy_rows(from, old, from->model->v0, to, b, to->model->v0);
+    copy_rows(from, old, from->model->x0, to, b, to->own_model->x0);
+    copy_rows(from, old, from->model->v0, to, b, to->own_model->v0);
     if (to->state.sizes.n_force > 0) {
       copy_rows(from, old, from->state.force, to, b, to->state.force);
     }

@@ -249,7 +249,7 @@ static void displace(const NoliParameter* def, const double* value, int32_t n_ve
 }
 
 void noli_parameter_add_velocity(const NoliParameter* def, const double* value, NoliSim* sim) {
-  double* v = sim->model->v0 + 3 * (int64_t)sim->model->vert_first[def->of];
+  double* v = sim->own_model->v0 + 3 * (int64_t)sim->model->vert_first[def->of];
   displace(def, value, count_vertices(sim, def), v);
 }
 

@@ -58,7 +58,7 @@ NoliMotionFrame noli_motion_frame(const NoliMotion* motion, double t) {
                            .pivot = noli_mul_add3(noli_load3(motion->def.pivot), elapsed,
                                                   noli_load3(motion->def.velocity)),
                            .turn = noli_rotation33(angle),
-                           .by_spin = noli_scale33(elapsed, noli_rotation_slope33(angle))};
+                           .by_spin = noli_scale33(elapsed, noli_rotation_derivative33(angle))};
 }
 
 void noli_motion_call(const NoliMotion* motion, double t0, double t1, const double* X,

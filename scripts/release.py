@@ -3,7 +3,7 @@
 
 usage: release.py SOURCE_DIRECTORY [--tag]
 
-Always: include/noli/version.h, CITATION.cff, the names of files in documents and the first release of CHANGELOG.md have the
+Always: include/noli/version.h, CITATION.cff, documents and examples that name a version, and the first release of CHANGELOG.md have the
 same version; every release of the changelog has a date, its entries are one line each, and no function of the last tagged
 release has left the public headers without a new NOLI_ABI_VERSION.
 --tag: the tree is also ready to be tagged: nothing is uncommitted, nothing waits under [Unreleased], no such tag exists.
@@ -15,7 +15,11 @@ import sys
 
 RELEASE = re.compile(r"^## \[([^\]]+)\](?: - (\d{4}-\d\d-\d\d))?\s*$")
 FUNCTION = re.compile(r"^NOLI_API\b[^;(]*?\b(noli_\w+)\s*\(", re.M)
-WHEEL = re.compile(r"noli-(\d+\.\d+\.\d+)-py3")
+# where files other than the header name a version: the whole one, or its first two numbers
+NAMED = [
+    (os.path.join("docs", "reference", "python.md"), re.compile(r"noli-(\d+\.\d+\.\d+)-py3")),
+    (os.path.join("examples", "c", "CMakeLists.txt"), re.compile(r"find_package\(noli (\d+\.\d+) ")),
+]
 
 
 def read(source, *path):
@@ -55,9 +59,10 @@ def versions_agree(source, version):
     cited = re.search(r"^version: (\S+)", read(source, "CITATION.cff"), re.M).group(1)
     if cited != version:
         yield f"CITATION.cff: version {cited}, include/noli/version.h has {version}"
-    python = os.path.join("docs", "reference", "python.md")
-    for named in set(WHEEL.findall(read(source, python))) - {version}:
-        yield f"{python}: names a wheel of version {named}, include/noli/version.h has {version}"
+    for path, name in NAMED:
+        for named in set(name.findall(read(source, path))):
+            if not (version + ".").startswith(named + "."):
+                yield f"{path}: names version {named}, include/noli/version.h has {version}"
 
 
 def changelog_is_complete(source, version):

@@ -35,13 +35,15 @@ TREE = {
     "CHANGELOG.md": CHANGELOG,
     "CITATION.cff": "cff-version: 1.2.0\nversion: 1.2.3\n",
     "docs/reference/python.md": "build/noli-1.2.3-py3-none-linux_x86_64.whl\n",
+    "examples/c/CMakeLists.txt": "find_package(noli 1.2 REQUIRED)\n",
     "include/noli/version.h": VERSION,
     "include/noli/two.h": HEADER,
 }
 # what is changed, by what, and the message; tagged trees are asked with --tag
 DEFECTS = [
     ("CITATION.cff", "1.2.3", "1.2.4", "CITATION.cff: version 1.2.4"),
-    ("docs/reference/python.md", "1.2.3", "1.0.0", "wheel of version 1.0.0"),
+    ("docs/reference/python.md", "1.2.3", "1.0.0", "names version 1.0.0"),
+    ("examples/c/CMakeLists.txt", "1.2", "1.1", "names version 1.1,"),
     ("CHANGELOG.md", "[1.2.3] - 2026-01-31", "[1.3.0] - 2026-01-31", "the first release is 1.3.0"),
     ("CHANGELOG.md", "[1.2.2] - 2026-01-30", "[1.2.2]", "[1.2.2] has no date"),
     ("CHANGELOG.md", "One thing", "One\n  thing", "CHANGELOG.md:10: an entry of [1.2.3] is longer"),

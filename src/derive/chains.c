@@ -28,16 +28,16 @@ static void chains_add(const NoliChains* self, double a, const double* x, double
 
 void noli_chains_follow(const NoliChains* self, int32_t index, const double* x, double* u) {
   const NoliModel* model = self->sim->model;
-  noli_tie_slopes_follow(noli_sensitivity_ties(self->sensitivity), &model->problem.followers,
-                         self->sim->own_stage->n_threads, self->inputs[index].value[NOLI_INPUT_TIE],
-                         x, u);
+  noli_tie_derivatives_follow(noli_sensitivity_ties(self->sensitivity), &model->problem.followers,
+                              self->sim->own_stage->n_threads,
+                              self->inputs[index].value[NOLI_INPUT_TIE], x, u);
 }
 
 void noli_chains_act_on_nodes(const NoliChains* self, int32_t index, const double* x, double* d) {
   const NoliModel* model = self->sim->model;
-  noli_tie_slopes_act(noli_sensitivity_ties(self->sensitivity), &model->problem.followers,
-                      self->sim->own_stage->n_threads, x, d,
-                      self->inputs[index].value[NOLI_INPUT_TIE]);
+  noli_tie_derivatives_act(noli_sensitivity_ties(self->sensitivity), &model->problem.followers,
+                           self->sim->own_stage->n_threads, x, d,
+                           self->inputs[index].value[NOLI_INPUT_TIE]);
 }
 
 // ---- prescribed motions -------------------------------------------------------------------------
@@ -378,7 +378,8 @@ static NoliStatus rest_of_force(NoliChains* self, const NoliTapePart* part, cons
   if (part->past_known && noli_problem_is_damped(&model->problem)) {
     NOLI_TRY(noli_stage_add_damping_force(self->sim->own_stage, part->velocity, rest));
   }
-  noli_tie_slopes_gather(noli_sensitivity_ties(self->sensitivity), &model->problem.followers, rest);
+  noli_tie_derivatives_gather(noli_sensitivity_ties(self->sensitivity), &model->problem.followers,
+                              rest);
 done:
   return status;
 }
@@ -394,7 +395,7 @@ static NoliStatus shares_adjoint(NoliChains* self, int32_t index, const NoliTape
   NOLI_TRY(rest_of_force(self, part, A, self->moved));
   clear(self, minus);
   chains_add(self, -1.0, Z, minus);
-  noli_tie_slopes_add_power(noli_sensitivity_ties(self->sensitivity), self->moved, minus, by);
+  noli_tie_derivatives_add_power(noli_sensitivity_ties(self->sensitivity), self->moved, minus, by);
   multiply_mass(self, minus, self->moved);
   noli_chains_act_on_nodes(self, index, A, self->moved);
 done:
@@ -413,7 +414,8 @@ static NoliStatus shares_tangent(NoliChains* self, int32_t index, const NoliTape
   multiply_mass(self, self->moved, self->target);
   chains_add(self, -1.0, self->target, force);
   NOLI_TRY(rest_of_force(self, part, A, self->moved));
-  noli_tie_slopes_add_forces(noli_sensitivity_ties(self->sensitivity), self->moved, change, force);
+  noli_tie_derivatives_add_forces(noli_sensitivity_ties(self->sensitivity), self->moved, change,
+                                  force);
 done:
   return status;
 }
@@ -495,14 +497,14 @@ done:
 }
 
 // Adjoint and tangent of the contribution of a slope of the integrator to y_hat: h v and h a.
-static void slope_adjoint(const NoliChains* self, const NoliTapePart* part, double slope,
-                          const double* hat) {
+static void derivative_adjoint(const NoliChains* self, const NoliTapePart* part, double slope,
+                               const double* hat) {
   chains_add(self, slope * part->h, hat, self->start_v);
   chains_add(self, slope * part->h, self->hat_v, self->force);
 }
 
-static void slope_tangent(const NoliChains* self, const NoliTapePart* part, double slope,
-                          double* hat) {
+static void derivative_tangent(const NoliChains* self, const NoliTapePart* part, double slope,
+                               double* hat) {
   chains_add(self, slope * part->h, self->start_v, hat);
   chains_add(self, slope * part->h, self->force, self->hat_v);
 }
@@ -578,7 +580,7 @@ static void hat_adjoint(NoliChains* self, NoliChain* chain, const NoliTapePart* 
     chains_add(self, rule->first, hat, self->end_x[0]);
     chains_add(self, rule->first, self->hat_v, self->end_v[0]);
   }
-  slope_adjoint(self, part, rule->slope, hat);
+  derivative_adjoint(self, part, rule->slope, hat);
 }
 
 static void hat_tangent(NoliChains* self, const NoliChain* chain, const NoliTapePart* part,
@@ -594,7 +596,7 @@ static void hat_tangent(NoliChains* self, const NoliChain* chain, const NoliTape
     chains_add(self, rule->first, self->end_x[0], hat);
     chains_add(self, rule->first, self->end_v[0], self->hat_v);
   }
-  slope_tangent(self, part, rule->slope, hat);
+  derivative_tangent(self, part, rule->slope, hat);
 }
 
 // From derivatives by the end of a stage to those by its start and by the start of the part.

@@ -11,7 +11,7 @@ static NoliGcpLimit limit_of(const NoliGcpModel* model, const NoliGcpSet* set, i
   NoliGcpLimit limit = {.n = normal.n_vertex, .within = normal.entity[0] == normal.entity[1]};
   for (int32_t k = 0; k < normal.n_vertex; k++) {
     limit.vertex[k] = normal.vertex[k];
-    limit.slope[k] = noli_scale3(0.5 * normal.closest.weight[k], normal.normal);
+    limit.derivative[k] = noli_scale3(0.5 * normal.closest.weight[k], normal.normal);
   }
   return limit;
 }

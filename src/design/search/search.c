@@ -96,12 +96,12 @@ static void end(Search* search, NoliSearchEnd reason) {
 static void search_take(Search* search) {
   const NoliSearchDef* def = search->def;
   Sample* last = &search->last;
-  double slope = 0.0;
+  double derivative = 0.0;
   for (int32_t i = 0; i < def->n && !search->best.known; i++) {
-    slope = fmax(slope, fabs(last->gradient[i]));
+    derivative = fmax(derivative, fabs(last->gradient[i]));
   }
   if (!search->best.known) {
-    search->scale = slope > 0.0 && isfinite(slope) ? 1.0 / slope : 1.0;
+    search->scale = derivative > 0.0 && isfinite(derivative) ? 1.0 / derivative : 1.0;
   }
   last->violation = 0.0;
   for (int32_t k = 1; k <= def->m; k++) {

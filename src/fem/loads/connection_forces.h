@@ -42,20 +42,20 @@ typedef struct NoliConnectionDampers {
 } NoliConnectionDampers;
 
 // Where forces are differentiated; all (n_vert x 3).
-typedef struct NoliConnectionSlopes {
+typedef struct NoliConnectionPoint {
   const double* X;
   const double* x;
   const double* x_hat;
   const double* lagged; // where what dampers depend on is taken
   double scale;         // h_e^2
   double damping_scale; // h_e^2 / h_v; 0: dampers do not act
-} NoliConnectionSlopes;
+} NoliConnectionPoint;
 
 typedef struct NoliConnectionDerivatives {
   // By the numbers of connections and by rest positions, as `wanted` says, and by the point
   // `lagged` (NOLI_INPUT_DAMPED) where there are dampers.
   NoliStatus (*mixed)(NoliMixedList* list, const void* data, unsigned wanted,
-                      const NoliConnectionSlopes* at);
+                      const NoliConnectionPoint* at);
 } NoliConnectionDerivatives;
 
 struct NoliConnectionForces {

@@ -214,9 +214,9 @@ static void set_by_stiffness(const Damped* at, int begin, int end, double column
 
 static void set_by_rest(const NoliTwisting* twisting, const Damped* at, int64_t i,
                         const NoliTurnRest* rest, double column[EDGES][UNKNOWNS]) {
-  double slope[TERMS * EDGES];
+  double derivative[TERMS * EDGES];
   NoliVec3 tangent[2];
-  noli_twisting_rest_slopes(twisting, i, rest, slope, tangent);
+  noli_twisting_rest_derivatives(twisting, i, rest, derivative, tangent);
   for (int j = 0; j < EDGES; j++) {
     Matrix change = {0.0};
     double t[3];
@@ -224,7 +224,7 @@ static void set_by_rest(const NoliTwisting* twisting, const Damped* at, int64_t 
     for (int q = 0; q < TERMS; q++) {
       double rate = rest->rate[q == 4][j / 3] * t[j % 3], stiffness = at->state.stiffness[q];
       add_term(at, q, -rate * stiffness,
-               -rate * at->state.force[q] - stiffness * slope[EDGES * q + j], change);
+               -rate * at->state.force[q] - stiffness * derivative[EDGES * q + j], change);
     }
     set_product(at, change, column[j]);
   }

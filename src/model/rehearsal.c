@@ -101,6 +101,7 @@ static NoliStatus rehearse_motion(const Rehearsal* self, int32_t index) {
   const NoliBodyDef* body = &self->def->bodies[def->body];
   int32_t n_calls = 0;
   NoliMotion motion = {.def = *def, .n_calls = &n_calls};
+
   if (def->target == NULL) {
     return NOLI_OK;
   }

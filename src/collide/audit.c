@@ -6,7 +6,6 @@
 #include "noli/intersection.h"
 
 #include <math.h>
-#include <string.h>
 
 // --- an edge against a triangle ---
 

@@ -4,8 +4,6 @@
 #include "contact/mollifier.h"
 #include "contact/stencil_hessian.h"
 
-#include <string.h>
-
 enum { ENERGY_BLOCK = 512, BLOCKS_4 = 90 };
 
 static void load_nodes(const NoliContact* contact, const double* x, NoliVec3 y[4]) {

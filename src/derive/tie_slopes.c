@@ -1,7 +1,5 @@
 #include "derive/tie_slopes.h"
 
-#include "base/array.h"
-
 #include <string.h>
 
 // ---- places -------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@
 // matrix S of their response.
 #include "fem/elasticity.h"
 
-#include "base/parallel.h"
 #include "base/wide.h"
 #include "material/response.h"
 #include "material/stress.h"

@@ -11,7 +11,6 @@
 // fem/elasticity.c is the faster version for linear tetrahedra.
 #include "fem/element_elasticity.h"
 
-#include "base/parallel.h"
 #include "base/wide.h"
 #include "material/response.h"
 #include "material/stress.h"

@@ -7,7 +7,6 @@
 #include "material/history_slopes.h"
 
 #include <math.h>
-#include <string.h>
 
 // Doubles of the history of a point.
 enum { HISTORY_MAX = NOLI_BRANCH_VALUES * (1 + NOLI_PRONY_TERMS) + 1 };

@@ -3,7 +3,6 @@
 #include "fem/derivatives/block_derivatives.h"
 
 #include <math.h>
-#include <string.h>
 
 #define PI 3.14159265358979323846
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PATH_SIZE = 200, MAX_WORDS = 64 };
+enum { PATH_SIZE = 200, MAX_WORDS = 64, MOST_NAMES = 24 };
 
 typedef enum Action {
   READ,  // by another part; the keys within are checked too
@@ -15,244 +15,179 @@ typedef enum Action {
   REFUSE // unless it has the neutral value
 } Action;
 
-typedef struct Key {
-  const char* path; // * stands for the items of a list
+// Keys of one object that are treated alike.
+typedef struct Keys {
+  const char* path; // of the object; * stands for the items of a list
   Action action;
+  const char* name[MOST_NAMES];
   const char* text;    // READ: where the keys within are listed, if not here; REFUSE: why
   const char* neutral; // REFUSE: JSON that is harmless
-} Key;
+} Keys;
 
 #define OTHER_CONTACT "another contact model; Noli has those of [Li2020] and [Huang2025]"
 #define NO_FIELD "is not supported"
 
-static const Key keys[] = {
-    {"/root_path", REFUSE, "relative paths start at the folder of the scene", "\"\""},
-    {"/units", READ, NULL, NULL},
-    {"/units/length", REFUSE, "scenes are in SI units: write \"m\"", "\"m\""},
-    {"/units/mass", REFUSE, "scenes are in SI units: write \"kg\"", "\"kg\""},
-    {"/units/time", REFUSE, "scenes are in SI units: write \"s\"", "\"s\""},
-    {"/units/characteristic_length", TUNE, NULL, NULL},
-    {"/preset_problem", REFUSE, "problems with known solutions are not supported", NULL},
-    {"/tests", SKIP, NULL, NULL},
-    {"/authors", SKIP, NULL, NULL},
-    {"/author", SKIP, NULL, NULL},
-    {"/description", SKIP, NULL, NULL},
-    {"/doc", SKIP, NULL, NULL},
-    {"/comment", SKIP, NULL, NULL},
-    {"/defaults", SKIP, NULL, NULL},
+static const Keys keys[] = {
+    {"", REFUSE, {"root_path"}, "relative paths start at the folder of the scene", "\"\""},
+    {"", READ, {"units"}},
+    {"/units", REFUSE, {"length"}, "scenes are in SI units: write \"m\"", "\"m\""},
+    {"/units", REFUSE, {"mass"}, "scenes are in SI units: write \"kg\"", "\"kg\""},
+    {"/units", REFUSE, {"time"}, "scenes are in SI units: write \"s\"", "\"s\""},
+    {"/units", TUNE, {"characteristic_length"}},
+    {"", REFUSE, {"preset_problem"}, "problems with known solutions are not supported"},
+    {"", SKIP, {"tests", "authors", "author", "description", "doc", "comment", "defaults"}},
     // geometry
-    {"/geometry", READ, NULL, NULL},
-    {"/geometry/*", READ, NULL, NULL},
-    {"/geometry/*/mesh", LEAF, NULL, NULL},
-    {"/geometry/*/type", LEAF, NULL, NULL},
-    {"/geometry/*/extract", LEAF, NULL, NULL},
-    {"/geometry/*/unit", LEAF, NULL, NULL},
-    {"/geometry/*/enabled", LEAF, NULL, NULL},
-    {"/geometry/*/is_obstacle", LEAF, NULL, NULL},
-    {"/geometry/*/transformation", READ, NULL, NULL},
-    {"/geometry/*/transformation/translation", LEAF, NULL, NULL},
-    {"/geometry/*/transformation/rotation", LEAF, NULL, NULL},
-    {"/geometry/*/transformation/rotation_mode", LEAF, NULL, NULL},
-    {"/geometry/*/transformation/scale", LEAF, NULL, NULL},
-    {"/geometry/*/transformation/dimensions", LEAF, NULL, NULL},
-    {"/geometry/*/volume_selection", READ, "/selection", NULL},
-    {"/geometry/*/surface_selection", READ, "/selection", NULL},
-    {"/geometry/*/point_selection", READ, "/selection", NULL},
-    {"/geometry/*/curve_selection", REFUSE, "selections of curves are not supported", NULL},
-    {"/geometry/*/n_refs", LEAF, NULL, NULL},
-    {"/geometry/*/advanced", READ, NULL, NULL},
-    {"/geometry/*/advanced/normalize_mesh", REFUSE, "normalization is not supported: use \"scale\"",
+    {"", READ, {"geometry"}},
+    {"/geometry", READ, {"*"}},
+    {"/geometry/*",
+     LEAF,
+     {"mesh", "type", "extract", "unit", "enabled", "is_obstacle", "n_refs", "point", "normal",
+      "height", "mesh_sequence", "fps"}},
+    {"/geometry/*", READ, {"transformation", "advanced", "array"}},
+    {"/geometry/*/transformation",
+     LEAF,
+     {"translation", "rotation", "rotation_mode", "scale", "dimensions"}},
+    {"/geometry/*",
+     READ,
+     {"volume_selection", "surface_selection", "point_selection"},
+     "/selection"},
+    {"/geometry/*", REFUSE, {"curve_selection"}, "selections of curves are not supported"},
+    {"/geometry/*/advanced",
+     REFUSE,
+     {"normalize_mesh"},
+     "normalization is not supported: use \"scale\"",
      "false"},
-    {"/geometry/*/advanced/force_linear_geometry", LEAF, NULL, NULL},
-    {"/geometry/*/advanced/refinement_location", REFUSE, "Noli cuts edges in the middle", "0.5"},
-    {"/geometry/*/advanced/min_component", REFUSE, NO_FIELD, "-1"},
-    {"/geometry/*/point", LEAF, NULL, NULL},
-    {"/geometry/*/normal", LEAF, NULL, NULL},
-    {"/geometry/*/height", LEAF, NULL, NULL},
-    {"/geometry/*/mesh_sequence", LEAF, NULL, NULL},
-    {"/geometry/*/fps", LEAF, NULL, NULL},
-    {"/geometry/*/array", READ, NULL, NULL},
-    {"/geometry/*/array/offset", LEAF, NULL, NULL},
-    {"/geometry/*/array/size", LEAF, NULL, NULL},
-    {"/geometry/*/array/relative", LEAF, NULL, NULL},
-    {"/selection/*", READ, NULL, NULL},
-    {"/selection/*/id", LEAF, NULL, NULL},
-    {"/selection/*/box", LEAF, NULL, NULL},
-    {"/selection/*/center", LEAF, NULL, NULL},
-    {"/selection/*/radius", LEAF, NULL, NULL},
-    {"/selection/*/p1", LEAF, NULL, NULL},
-    {"/selection/*/p2", LEAF, NULL, NULL},
-    {"/selection/*/point", LEAF, NULL, NULL},
-    {"/selection/*/normal", LEAF, NULL, NULL},
-    {"/selection/*/offset", LEAF, NULL, NULL},
-    {"/selection/*/axis", LEAF, NULL, NULL},
-    {"/selection/*/position", LEAF, NULL, NULL},
-    {"/selection/*/threshold", LEAF, NULL, NULL},
-    {"/selection/*/id_offset", LEAF, NULL, NULL},
-    {"/selection/*/relative", LEAF, NULL, NULL},
-    {"/selection/*/boundary_only", LEAF, NULL, NULL},
-    {"/selection/*/file", REFUSE, "selections from files are not supported", NULL},
+    {"/geometry/*/advanced", LEAF, {"force_linear_geometry"}},
+    {"/geometry/*/advanced",
+     REFUSE,
+     {"refinement_location"},
+     "Noli cuts edges in the middle",
+     "0.5"},
+    {"/geometry/*/advanced", REFUSE, {"min_component"}, NO_FIELD, "-1"},
+    {"/geometry/*/array", LEAF, {"offset", "size", "relative"}},
+    {"/selection", READ, {"*"}},
+    {"/selection/*",
+     LEAF,
+     {"id", "box", "center", "radius", "p1", "p2", "point", "normal", "offset", "axis", "position",
+      "threshold", "id_offset", "relative", "boundary_only"}},
+    {"/selection/*", REFUSE, {"file"}, "selections from files are not supported"},
     // materials: other laws have other keys
-    {"/materials", LEAF, NULL, NULL},
+    {"", LEAF, {"materials"}},
     // space
-    {"/space", READ, NULL, NULL},
-    {"/space/discr_order", LEAF, NULL, NULL},
-    {"/space/discr_orderq", TUNE, NULL, NULL},
-    {"/space/pressure_discr_order", TUNE, NULL, NULL},
-    {"/space/basis_type", REFUSE, "only Lagrange elements are there", "\"Lagrange\""},
-    {"/space/poly_basis_type", TUNE, NULL, NULL},
-    {"/space/use_p_ref", REFUSE, "elements of different order are not supported", "false"},
-    {"/space/remesh", READ, NULL, NULL},
-    {"/space/remesh/enabled", REFUSE, "remeshing is not supported", "false"},
-    {"/space/remesh/split", SKIP, NULL, NULL},
-    {"/space/remesh/collapse", SKIP, NULL, NULL},
-    {"/space/remesh/swap", SKIP, NULL, NULL},
-    {"/space/remesh/smooth", SKIP, NULL, NULL},
-    {"/space/remesh/local_relaxation", SKIP, NULL, NULL},
-    {"/space/remesh/type", SKIP, NULL, NULL},
-    {"/space/advanced", TUNE, NULL, NULL},
+    {"", READ, {"space"}},
+    {"/space", LEAF, {"discr_order"}},
+    {"/space", TUNE, {"discr_orderq", "pressure_discr_order", "poly_basis_type", "advanced"}},
+    {"/space", REFUSE, {"basis_type"}, "only Lagrange elements are there", "\"Lagrange\""},
+    {"/space", REFUSE, {"use_p_ref"}, "elements of different order are not supported", "false"},
+    {"/space", READ, {"remesh"}},
+    {"/space/remesh", REFUSE, {"enabled"}, "remeshing is not supported", "false"},
+    {"/space/remesh", SKIP, {"split", "collapse", "swap", "smooth", "local_relaxation", "type"}},
     // time
-    {"/time", READ, NULL, NULL},
-    {"/time/t0", LEAF, NULL, NULL},
-    {"/time/tend", LEAF, NULL, NULL},
-    {"/time/dt", LEAF, NULL, NULL},
-    {"/time/time_steps", LEAF, NULL, NULL},
-    {"/time/integrator", LEAF, NULL, NULL},
-    {"/time/quasistatic", REFUSE,
+    {"", READ, {"time"}},
+    {"/time", LEAF, {"t0", "tend", "dt", "time_steps", "integrator"}},
+    {"/time",
+     REFUSE,
+     {"quasistatic"},
      "quasistatic problems are not imported: use a native scene with the integrator quasi_static",
      "false"},
     // contact
-    {"/contact", READ, NULL, NULL},
-    {"/contact/enabled", LEAF, NULL, NULL},
-    {"/contact/dhat", LEAF, NULL, NULL},
-    {"/contact/dhat_percentage", LEAF, NULL, NULL},
-    {"/contact/epsv", LEAF, NULL, NULL},
-    {"/contact/friction_coefficient", LEAF, NULL, NULL},
-    {"/contact/use_gcp_formulation", LEAF, NULL, NULL},
-    {"/contact/alpha_t", LEAF, NULL, NULL},
-    {"/contact/alpha_n", LEAF, NULL, NULL},
-    {"/contact/beta_t", REFUSE, "Noli has no offset of the smooth step: must be 0", "0"},
-    {"/contact/beta_n", REFUSE, "Noli has no offset of the smooth step: must be 0", "0"},
-    {"/contact/use_adaptive_dhat", LEAF, NULL, NULL},
-    {"/contact/min_distance_ratio", LEAF, NULL, NULL},
-    {"/contact/use_convergent_formulation", REFUSE, OTHER_CONTACT, "false"},
-    {"/contact/use_area_weighting", SKIP, NULL, NULL},
-    {"/contact/use_improved_max_operator", SKIP, NULL, NULL},
-    {"/contact/use_physical_barrier", SKIP, NULL, NULL},
-    {"/contact/collision_mesh", READ, NULL, NULL},
-    {"/contact/collision_mesh/enabled", LEAF, NULL, NULL},
-    {"/contact/collision_mesh/mesh", LEAF, NULL, NULL},
-    {"/contact/collision_mesh/linear_map", SKIP, NULL, NULL},
-    {"/contact/collision_mesh/max_edge_length", LEAF, NULL, NULL},
-    {"/contact/collision_mesh/tessellation_type", SKIP, NULL, NULL},
-    {"/contact/periodic", REFUSE, "periodic contact is not supported", "false"},
-    {"/contact/adhesion", READ, NULL, NULL},
-    {"/contact/adhesion/adhesion_enabled", REFUSE, "adhesion is not supported", "false"},
-    {"/contact/adhesion/dhat_p", SKIP, NULL, NULL},
-    {"/contact/adhesion/dhat_a", SKIP, NULL, NULL},
-    {"/contact/adhesion/adhesion_strength", SKIP, NULL, NULL},
-    {"/contact/adhesion/tangential_adhesion_coefficient", SKIP, NULL, NULL},
-    {"/contact/adhesion/epsa", SKIP, NULL, NULL},
+    {"", READ, {"contact"}},
+    {"/contact",
+     LEAF,
+     {"enabled", "dhat", "dhat_percentage", "epsv", "friction_coefficient", "use_gcp_formulation",
+      "alpha_t", "alpha_n", "use_adaptive_dhat", "min_distance_ratio"}},
+    {"/contact",
+     REFUSE,
+     {"beta_t", "beta_n"},
+     "Noli has no offset of the smooth step: must be 0",
+     "0"},
+    {"/contact", REFUSE, {"use_convergent_formulation"}, OTHER_CONTACT, "false"},
+    {"/contact", SKIP, {"use_area_weighting", "use_improved_max_operator", "use_physical_barrier"}},
+    {"/contact", READ, {"collision_mesh", "adhesion"}},
+    {"/contact/collision_mesh", LEAF, {"enabled", "mesh", "max_edge_length"}},
+    {"/contact/collision_mesh", SKIP, {"linear_map", "tessellation_type"}},
+    {"/contact", REFUSE, {"periodic"}, "periodic contact is not supported", "false"},
+    {"/contact/adhesion", REFUSE, {"adhesion_enabled"}, "adhesion is not supported", "false"},
+    {"/contact/adhesion",
+     SKIP,
+     {"dhat_p", "dhat_a", "adhesion_strength", "tangential_adhesion_coefficient", "epsa"}},
     // solver
-    {"/solver", READ, NULL, NULL},
-    {"/solver/max_threads", TUNE, NULL, NULL},
-    {"/solver/linear", TUNE, NULL, NULL},
-    {"/solver/adjoint_linear", TUNE, NULL, NULL},
-    {"/solver/nonlinear", LEAF, NULL, NULL},
-    {"/solver/augmented_lagrangian", TUNE, NULL, NULL},
-    {"/solver/contact", READ, NULL, NULL},
-    {"/solver/contact/CCD", TUNE, NULL, NULL},
-    {"/solver/contact/friction_iterations", LEAF, NULL, NULL},
-    {"/solver/contact/tangential_adhesion_iterations", SKIP, NULL, NULL},
-    {"/solver/contact/friction_convergence_tol", TUNE, NULL, NULL},
-    {"/solver/contact/barrier_stiffness", LEAF, NULL, NULL},
-    {"/solver/contact/initial_barrier_stiffness", TUNE, NULL, NULL},
-    {"/solver/rayleigh_damping", READ, NULL, NULL},
-    {"/solver/rayleigh_damping/*", READ, NULL, NULL},
-    {"/solver/rayleigh_damping/*/form", LEAF, NULL, NULL},
-    {"/solver/rayleigh_damping/*/stiffness_ratio", LEAF, NULL, NULL},
-    {"/solver/rayleigh_damping/*/stiffness", LEAF, NULL, NULL},
-    {"/solver/rayleigh_damping/*/lagging_iterations", REFUSE,
-     "Noli takes the stiffness at the start of the step", "1"},
-    {"/solver/advanced", READ, NULL, NULL},
-    {"/solver/advanced/lump_mass_matrix", LEAF, NULL, NULL},
-    {"/solver/advanced/check_inversion", TUNE, NULL, NULL},
-    {"/solver/advanced/jacobian_threshold", TUNE, NULL, NULL},
-    {"/solver/advanced/characteristic_length", TUNE, NULL, NULL},
-    {"/solver/advanced/characteristic_force_density", TUNE, NULL, NULL},
-    {"/solver/advanced/cache_size", TUNE, NULL, NULL},
-    {"/solver/advanced/lagged_regularization_weight", TUNE, NULL, NULL},
-    {"/solver/advanced/lagged_regularization_iterations", TUNE, NULL, NULL},
+    {"", READ, {"solver"}},
+    {"/solver", TUNE, {"max_threads", "linear", "adjoint_linear", "augmented_lagrangian"}},
+    {"/solver", LEAF, {"nonlinear"}},
+    {"/solver", READ, {"contact", "rayleigh_damping", "advanced"}},
+    {"/solver/contact", TUNE, {"CCD", "friction_convergence_tol", "initial_barrier_stiffness"}},
+    {"/solver/contact", LEAF, {"friction_iterations", "barrier_stiffness"}},
+    {"/solver/contact", SKIP, {"tangential_adhesion_iterations"}},
+    {"/solver/rayleigh_damping", READ, {"*"}},
+    {"/solver/rayleigh_damping/*", LEAF, {"form", "stiffness_ratio", "stiffness"}},
+    {"/solver/rayleigh_damping/*",
+     REFUSE,
+     {"lagging_iterations"},
+     "Noli takes the stiffness at the start of the step",
+     "1"},
+    {"/solver/advanced", LEAF, {"lump_mass_matrix"}},
+    {"/solver/advanced",
+     TUNE,
+     {"check_inversion", "jacobian_threshold", "characteristic_length",
+      "characteristic_force_density", "cache_size", "lagged_regularization_weight",
+      "lagged_regularization_iterations"}},
     // conditions
-    {"/boundary_conditions", READ, NULL, NULL},
-    {"/boundary_conditions/rhs", LEAF, NULL, NULL},
-    {"/boundary_conditions/dirichlet_boundary", READ, "/condition", NULL},
-    {"/boundary_conditions/obstacle_displacements", READ, "/condition", NULL},
-    {"/boundary_conditions/neumann_boundary", REFUSE, "tractions are not supported", "[]"},
-    {"/boundary_conditions/normal_aligned_neumann_boundary", REFUSE, "pressures are not supported",
+    {"", READ, {"boundary_conditions", "initial_conditions", "constraints", "input"}},
+    {"/boundary_conditions", LEAF, {"rhs"}},
+    {"/boundary_conditions", READ, {"dirichlet_boundary", "obstacle_displacements"}, "/condition"},
+    {"/boundary_conditions", REFUSE, {"neumann_boundary"}, "tractions are not supported", "[]"},
+    {"/boundary_conditions",
+     REFUSE,
+     {"normal_aligned_neumann_boundary", "pressure_boundary", "pressure_cavity"},
+     "pressures are not supported",
      "[]"},
-    {"/boundary_conditions/pressure_boundary", REFUSE, "pressures are not supported", "[]"},
-    {"/boundary_conditions/pressure_cavity", REFUSE, "pressures are not supported", "[]"},
-    {"/boundary_conditions/periodic_boundary", READ, NULL, NULL},
-    {"/boundary_conditions/periodic_boundary/enabled", REFUSE,
-     "periodic boundaries are not supported", "false"},
-    {"/boundary_conditions/periodic_boundary/force_zero_mean", SKIP, NULL, NULL},
-    {"/boundary_conditions/periodic_boundary/tolerance", SKIP, NULL, NULL},
-    {"/boundary_conditions/periodic_boundary/correspondence", SKIP, NULL, NULL},
-    {"/boundary_conditions/periodic_boundary/fixed_macro_strain", SKIP, NULL, NULL},
-    {"/boundary_conditions/periodic_boundary/linear_displacement_offset", SKIP, NULL, NULL},
-    {"/condition/*", READ, NULL, NULL},
-    {"/condition/*/id", LEAF, NULL, NULL},
-    {"/condition/*/value", LEAF, NULL, NULL},
-    {"/condition/*/dimension", LEAF, NULL, NULL},
-    {"/condition/*/interpolation", LEAF, NULL, NULL},
-    {"/condition/*/time_reference", REFUSE,
-     "tables of values in time are not supported: use an "
-     "expression or an interpolation",
+    {"/boundary_conditions", READ, {"periodic_boundary"}},
+    {"/boundary_conditions/periodic_boundary",
+     REFUSE,
+     {"enabled"},
+     "periodic boundaries are not supported",
+     "false"},
+    {"/boundary_conditions/periodic_boundary",
+     SKIP,
+     {"force_zero_mean", "tolerance", "correspondence", "fixed_macro_strain",
+      "linear_displacement_offset"}},
+    {"/condition", READ, {"*"}},
+    {"/condition/*", LEAF, {"id", "value", "dimension", "interpolation"}},
+    {"/condition/*",
+     REFUSE,
+     {"time_reference"},
+     "tables of values in time are not supported: use an expression or an interpolation",
      "[]"},
-    {"/initial_conditions", READ, NULL, NULL},
-    {"/initial_conditions/velocity", READ, NULL, NULL},
-    {"/initial_conditions/velocity/*", READ, NULL, NULL},
-    {"/initial_conditions/velocity/*/id", LEAF, NULL, NULL},
-    {"/initial_conditions/velocity/*/value", LEAF, NULL, NULL},
-    {"/initial_conditions/solution", LEAF, NULL, NULL},
-    {"/initial_conditions/acceleration", LEAF, NULL, NULL},
-    {"/constraints", READ, NULL, NULL},
-    {"/constraints/hard", REFUSE, "constraints are not supported", "[]"},
-    {"/constraints/soft", REFUSE, "constraints are not supported", "[]"},
-    {"/input", READ, NULL, NULL},
-    {"/input/data", READ, NULL, NULL},
-    {"/input/data/state", REFUSE, "states of other programs cannot be read", "\"\""},
-    {"/input/data/reorder", SKIP, NULL, NULL},
+    {"/initial_conditions", READ, {"velocity"}},
+    {"/initial_conditions/velocity", READ, {"*"}},
+    {"/initial_conditions/velocity/*", LEAF, {"id", "value"}},
+    {"/initial_conditions", LEAF, {"solution", "acceleration"}},
+    {"/constraints", REFUSE, {"hard", "soft"}, "constraints are not supported", "[]"},
+    {"/input", READ, {"data"}},
+    {"/input/data", REFUSE, {"state"}, "states of other programs cannot be read", "\"\""},
+    {"/input/data", SKIP, {"reorder"}},
     // output
-    {"/output", READ, NULL, NULL},
-    {"/output/directory", TUNE, NULL, NULL},
-    {"/output/stats", TUNE, NULL, NULL},
-    {"/output/log", TUNE, NULL, NULL},
-    {"/output/json", TUNE, NULL, NULL},
-    {"/output/restart_json", TUNE, NULL, NULL},
-    {"/output/data", TUNE, NULL, NULL},
-    {"/output/reference", TUNE, NULL, NULL},
-    {"/output/advanced", TUNE, NULL, NULL},
-    {"/output/paraview", READ, NULL, NULL},
-    {"/output/paraview/file_name", TUNE, NULL, NULL},
-    {"/output/paraview/vismesh_rel_area", TUNE, NULL, NULL},
-    {"/output/paraview/skip_frame", LEAF, NULL, NULL},
-    {"/output/paraview/high_order_mesh", TUNE, NULL, NULL},
-    {"/output/paraview/volume", TUNE, NULL, NULL},
-    {"/output/paraview/surface", TUNE, NULL, NULL},
-    {"/output/paraview/wireframe", TUNE, NULL, NULL},
-    {"/output/paraview/points", TUNE, NULL, NULL},
-    {"/output/paraview/fields", TUNE, NULL, NULL},
-    {"/output/paraview/options", TUNE, NULL, NULL},
+    {"", READ, {"output"}},
+    {"/output",
+     TUNE,
+     {"directory", "stats", "log", "json", "restart_json", "data", "reference", "advanced"}},
+    {"/output", READ, {"paraview"}},
+    {"/output/paraview",
+     TUNE,
+     {"file_name", "vismesh_rel_area", "high_order_mesh", "volume", "surface", "wireframe",
+      "points", "fields", "options"}},
+    {"/output/paraview", LEAF, {"skip_frame"}},
 };
 
 enum { N_KEYS = sizeof keys / sizeof *keys };
 
-static const Key* find_key(const char* path) {
+static const Keys* find_keys(const char* path, const char* name) {
   for (int32_t i = 0; i < N_KEYS; i++) {
-    if (strcmp(keys[i].path, path) == 0) {
-      return &keys[i];
+    for (int k = 0; strcmp(keys[i].path, path) == 0 && keys[i].name[k] != NULL; k++) {
+      if (strcmp(keys[i].name[k], name) == 0) {
+        return &keys[i];
+      }
     }
   }
   return NULL;
@@ -262,12 +197,11 @@ static NoliStatus fail_unknown_key(NoliPolyfem* import, const NoliSceneNode* nod
                                    const char* path) {
   const char* words[MAX_WORDS];
   int32_t n_words = 0;
-  size_t n = strlen(path);
-  for (int32_t i = 0; i < N_KEYS && n_words < MAX_WORDS; i++) {
-    const char* rest = keys[i].path + n + 1;
-    if (strncmp(keys[i].path, path, n) == 0 && keys[i].path[n] == '/' && *rest != '*' &&
-        strchr(rest, '/') == NULL) {
-      words[n_words++] = rest;
+  for (int32_t i = 0; i < N_KEYS; i++) {
+    for (int k = 0; strcmp(keys[i].path, path) == 0 && keys[i].name[k] != NULL; k++) {
+      if (n_words < MAX_WORDS) {
+        words[n_words++] = keys[i].name[k];
+      }
     }
   }
   return noli_scene_fail_unknown(&import->source, node, "unknown key", node->step.key, words,
@@ -275,7 +209,7 @@ static NoliStatus fail_unknown_key(NoliPolyfem* import, const NoliSceneNode* nod
 }
 
 // Fails unless the value is null or the neutral one.
-static NoliStatus refuse(NoliPolyfem* import, const NoliSceneNode* node, const Key* key) {
+static NoliStatus refuse(NoliPolyfem* import, const NoliSceneNode* node, const Keys* key) {
   NoliStatus status = NOLI_OK;
   json_error_t error;
   json_t* neutral = NULL;
@@ -300,7 +234,7 @@ static NoliStatus check_member(NoliPolyfem* import, const NoliSceneNode* node, c
   NoliStatus status = NOLI_OK;
   char inner[PATH_SIZE];
   snprintf(inner, sizeof inner, "%.80s/%.80s", path, node->step.key);
-  const Key* key = find_key(inner);
+  const Keys* key = find_keys(path, node->step.key);
   if (key == NULL) {
     return fail_unknown_key(import, node, path);
   }
@@ -312,7 +246,7 @@ static NoliStatus check_member(NoliPolyfem* import, const NoliSceneNode* node, c
                                inner + 1));
   }
   if (key->action == READ) {
-    NOLI_TRY(check_value(import, node, key->text != NULL ? key->text : key->path, tuned));
+    NOLI_TRY(check_value(import, node, key->text != NULL ? key->text : inner, tuned));
   }
 done:
   return status;
@@ -324,7 +258,7 @@ static NoliStatus check_value(NoliPolyfem* import, const NoliSceneNode* node, co
   NoliStatus status = NOLI_OK;
   char item_path[PATH_SIZE];
   snprintf(item_path, sizeof item_path, "%.80s/*", path);
-  bool listed = find_key(item_path) != NULL;
+  bool listed = find_keys(path, "*") != NULL;
   for (size_t i = 0; listed && i < noli_scene_size(node); i++) {
     NoliSceneNode item = noli_scene_item(node, i);
     NOLI_TRY(check_value(import, &item, item_path, tuned));

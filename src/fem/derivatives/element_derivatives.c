@@ -39,7 +39,7 @@ static void thin_gradients(const NoliBlock* block, int32_t element, const double
   for (int32_t k = 0; k < block->n_local; k++) {
     corner[k] = noli_load3(X + 3 * (int64_t)node[k]);
   }
-  *volume = block->type->rest_volume(block, element, element + 1);
+  *volume = noli_block_rest_volume(block, element, element + 1);
   if (block->n_local == 2) {
     NoliVec3 edge = noli_sub3(corner[1], corner[0]);
     gradient[1] = noli_scale3(1.0 / noli_norm_sqr3(edge), edge);

@@ -346,12 +346,11 @@ typedef struct Point {
 
 static int compare_points(const void* a, const void* b) {
   const Point *p = a, *q = b;
-  for (int k = 0; k < 3; k++) {
-    if (p->x[k] < q->x[k] || p->x[k] > q->x[k]) {
-      return p->x[k] < q->x[k] ? -1 : 1;
-    }
+  int order = 0;
+  for (int k = 0; k < 3 && order == 0; k++) {
+    order = noli_order_of_doubles(p->x[k], q->x[k]);
   }
-  return p->vertex < q->vertex ? -1 : p->vertex > q->vertex;
+  return order != 0 ? order : noli_order(p->vertex, q->vertex);
 }
 
 // Triangles that meet at different vertices in one place touch, but are not joined: many files of

@@ -30,10 +30,8 @@ typedef struct Side {
 
 static int compare_sides(const void* a, const void* b) {
   const Side *p = a, *q = b;
-  if (p->key != q->key) {
-    return p->key < q->key ? -1 : 1;
-  }
-  return p->at < q->at ? -1 : p->at > q->at;
+  int order = (p->key > q->key) - (p->key < q->key);
+  return order != 0 ? order : noli_order(p->at, q->at);
 }
 
 // Sorts the sides of the triangles: for each edge the ascending ones, then the descending ones.

@@ -1,6 +1,7 @@
 #include "fem/thin/hinge.h"
 
 #include "base/sort.h"
+#include "mesh/topology.h"
 #include "math/vec3.h"
 
 #include <math.h>
@@ -178,13 +179,8 @@ typedef struct Side {
 
 static int compare_sides(const void* one, const void* two) {
   const Side *a = one, *b = two;
-  if (a->low != b->low) {
-    return a->low < b->low ? -1 : 1;
-  }
-  if (a->high != b->high) {
-    return a->high < b->high ? -1 : 1;
-  }
-  return a->tri < b->tri ? -1 : a->tri > b->tri;
+  const int32_t key_a[3] = {a->low, a->high, a->tri}, key_b[3] = {b->low, b->high, b->tri};
+  return noli_compare_tuples(key_a, key_b, 3);
 }
 
 static void list_sides(int32_t begin, int32_t end, const int32_t* tri, Side* side) {

@@ -200,10 +200,8 @@ typedef struct End {
 
 static int compare_ends(const void* one, const void* two) {
   const End *a = one, *b = two;
-  if (a->node != b->node) {
-    return a->node < b->node ? -1 : 1;
-  }
-  return a->segment < b->segment ? -1 : a->segment > b->segment;
+  int order = noli_order(a->node, b->node);
+  return order != 0 ? order : noli_order(a->segment, b->segment);
 }
 
 static NoliStatus add_turn(NoliContext* context, const End* one, const End* two, int32_t begin,

@@ -350,11 +350,11 @@ static double hessian_error(const Scene* s, const NoliEnergyTerm* term) {
       }
       NoliLocal local = {.gradient = all_gradients};
       term->evaluate(term->data, moved, t, t + 1, NOLI_EVAL_GRADIENT, &local);
-      memcpy(gradient[side], all_gradients + 3 * n * t, 3 * (size_t)n * sizeof(double));
+      memcpy(gradient[side], all_gradients, 3 * (size_t)n * sizeof(double));
     }
     NoliLocal local = {.hessian = all_hessians};
     term->evaluate(term->data, s->x, t, t + 1, NOLI_EVAL_HESSIAN, &local);
-    const double* hessian = all_hessians + size * t;
+    const double* hessian = all_hessians;
     for (int32_t a = 0; a < n; a++) {
       for (int32_t b = 0; b < n; b++) {
         const double* block = hessian + 9 * noli_stencil_block(n, a < b ? a : b, a < b ? b : a);

@@ -333,7 +333,7 @@ static NoliVec3 moment_of(const NoliBlock* block, const NoliBlockStencils* stenc
   const NoliRods* self = noli_rods_of(block);
   const NoliBlockEnergy energy = {.block = block, .part = NOLI_PART_BENDING, .scale = 1.0};
   double gradient[15] = {0};
-  const NoliLocal local = {.gradient = noli_local_from(gradient, 3 * stencils->size * i)};
+  const NoliLocal local = {.gradient = gradient};
   stencils->evaluate(&energy, x, i, i + 1, NOLI_EVAL_GRADIENT, &local);
   const int32_t* node = self->turns.node + 3 * i;
   NoliVec3 edge =

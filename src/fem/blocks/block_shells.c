@@ -276,7 +276,7 @@ static void add_moments(const NoliBlock* block, const double* x, NoliSheetForces
   const NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_BENDING);
   for (int64_t i = 0; i < stencils.n; i++) {
     double gradient[3 * NOLI_FOLD_NODES];
-    const NoliLocal local = {.gradient = noli_local_from(gradient, 3 * stencils.size * i)};
+    const NoliLocal local = {.gradient = gradient};
     stencils.evaluate(&energy, x, i, i + 1, NOLI_EVAL_GRADIENT, &local);
     const int32_t* tri = stencils.element + 2 * i;
     int n_tri = tri[0] == tri[1] ? 1 : 2;

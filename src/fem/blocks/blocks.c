@@ -187,7 +187,7 @@ static double sum_energy(void* user, int64_t begin, int64_t end, int32_t worker)
   (void)worker;
   const EnergySum* job = user;
   double energy[ENERGY_BLOCK], sum = 0.0;
-  NoliLocal local = {.energy = noli_local_from(energy, begin)};
+  NoliLocal local = {.energy = energy};
   job->term->evaluate(job->term->data, job->x, begin, end, NOLI_EVAL_ENERGY, &local);
   for (int64_t i = 0; i < end - begin; i++) {
     sum += energy[i];

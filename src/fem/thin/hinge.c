@@ -149,21 +149,21 @@ void noli_bending_evaluate(const void* data, const double* x, int64_t begin, int
     }
     double turn = remainder(noli_hinge_angle(at) - hinges->rest[h], 2.0 * PI);
     if (what & NOLI_EVAL_ENERGY) {
-      out->energy[h] = 0.5 * k * turn * turn;
+      out->energy[h - begin] = 0.5 * k * turn * turn;
     }
     if (!(what & ~(unsigned)NOLI_EVAL_ENERGY)) {
       continue;
     }
     noli_hinge_derivatives(at, gradient, curved ? hessian : NULL);
     for (int i = 0; i < 12 && (what & NOLI_EVAL_GRADIENT); i++) {
-      out->gradient[12 * h + i] = k * turn * gradient[i];
+      out->gradient[12 * (h - begin) + i] = k * turn * gradient[i];
     }
     if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
       for (int i = 0; i < 144; i++) {
         double bent = curved ? turn * hessian[i] : 0.0;
         hessian[i] = k * (bent + gradient[i / 12] * gradient[i % 12]);
       }
-      write_blocks(hessian, out->hessian + 90 * h);
+      write_blocks(hessian, out->hessian + 90 * (h - begin));
     }
   }
 }

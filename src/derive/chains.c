@@ -166,9 +166,11 @@ static NoliStatus solves_adjoint(NoliChains* self, int32_t chain, const NoliTape
   const NoliTapeStage* stage = &part->stage[s];
   NoliInputs to = with_own(self, chain);
   const NoliMotionStart start = start_of(self, chain);
+
   NOLI_TRY(noli_motion_links_set(&self->targets, part, stage));
   clear(self, self->own.value[NOLI_INPUT_PREDICTED]);
   clear(self, self->own.value[NOLI_INPUT_REFERENCE]);
+
   for (int64_t k = stage->solve.count - 1; k >= 0; k--) {
     clear(self, self->own.value[NOLI_INPUT_LAGGED]);
     clear(self, self->target);
@@ -181,6 +183,7 @@ static NoliStatus solves_adjoint(NoliChains* self, int32_t chain, const NoliTape
     noli_motion_links_adjoint(&self->targets, part, NOLI_TARGET_END, 1.0, self->target,
                               &self->inputs[chain], &start);
   }
+
   noli_chains_act_on_nodes(self, chain, stage->time.x_tilde, self->own.value[NOLI_INPUT_PREDICTED]);
   noli_chains_act_on_nodes(self, chain, stage->time.x_hat, self->own.value[NOLI_INPUT_REFERENCE]);
 done:
@@ -774,6 +777,7 @@ NoliStatus noli_chains_create(NoliSim* sim, const NoliParameters* parameters, in
   NoliStatus status = NOLI_OK;
   unsigned wanted = noli_parameters_wanted(parameters);
   int32_t n_class = noli_parameters_class_count(parameters);
+
   *self = (NoliChains){.context = sim->context, .sim = sim, .n = n};
   double** vectors[] = {&self->force,        &self->target,  &self->hat_v, &self->moved,
                         &self->acceleration, &self->start_v, &self->rubbed};
@@ -784,6 +788,7 @@ NoliStatus noli_chains_create(NoliSim* sim, const NoliParameters* parameters, in
     NOLI_NEW_ZERO(sim->context, self->end_x[s], size_of(self));
     NOLI_NEW_ZERO(sim->context, self->end_v[s], size_of(self));
   }
+
   NOLI_TRY(noli_motion_links_create(sim, wanted, &self->targets));
   NOLI_NEW_ZERO(sim->context, self->error, n);
   NOLI_NEW_ZERO(sim->context, self->chain, n);
@@ -791,10 +796,12 @@ NoliStatus noli_chains_create(NoliSim* sim, const NoliParameters* parameters, in
   unsigned own = 1u << NOLI_INPUT_PREDICTED | 1u << NOLI_INPUT_REFERENCE | 1u << NOLI_INPUT_LAGGED |
                  1u << NOLI_INPUT_DAMPED | 1u << NOLI_INPUT_BEGIN | 1u << NOLI_INPUT_HISTORY;
   NOLI_TRY(noli_inputs_create(sim, own, 0, &self->own));
+
   for (int32_t i = 0; i < n; i++) {
     NOLI_TRY(allocate_chain(self, &self->chain[i]));
     NOLI_TRY(noli_inputs_create(sim, wanted, n_class, &self->inputs[i]));
   }
+
   NOLI_TRY(noli_sensitivity_create(sim, wanted, noli_parameters_classes(parameters),
                                    &self->sensitivity));
   NOLI_TRY(noli_sensitivity_follow_places(self->sensitivity, parameters));

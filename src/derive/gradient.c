@@ -467,6 +467,7 @@ static NoliStatus find_gradient(NoliSim* sim, const NoliParameters* parameters,
                 .n_parameters = noli_parameters_count(parameters),
                 .value = value,
                 .gradient = gradient};
+
   noli_tape_init(&g.tape, sim->context, def->tolerance > 0.0 ? def->tolerance : 1e-10);
   NOLI_CHECK(sim->context, !sim->model->problem.ranks.in_parts, NOLI_ERROR_ARGUMENT,
              "derivatives on several ranks: set NoliSimDef.whole_elements");
@@ -478,6 +479,7 @@ static NoliStatus find_gradient(NoliSim* sim, const NoliParameters* parameters,
   choose_segments(&g);
   NOLI_TRY(gradient_allocate(&g));
   NOLI_TRY(g.tangent && gradient != NULL ? forward(&g) : differentiate(&g));
+
   for (int32_t i = 0; i < n_objectives && !g.tangent; i++) {
     double relative = fabs(value[i]) > 0.0 ? g.chains.error[i] / fabs(value[i]) : 0.0;
     g.report.residual_error = fmax(g.report.residual_error, relative);

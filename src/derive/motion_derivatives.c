@@ -261,6 +261,7 @@ NoliStatus noli_motion_derivatives_set(const NoliModel* model, int32_t index, do
                  .size = model->problem.size.d,
                  .x = x + 3 * (int64_t)model->vert_first[motion->def.body]};
   double** vectors[] = {&trial.X, &trial.y0, &trial.y, &trial.from, &trial.end};
+
   noli_motion_derivatives_free(context, derivatives);
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
     NOLI_NEW_ZERO(context, *vectors[k], n);

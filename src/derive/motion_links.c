@@ -287,12 +287,14 @@ static double section_tangent(const NoliMotionLinks* targets, const NoliTapePart
                 noli_dot3(derivative->by_tangent, noli_load3(history)) +
                 noli_dot3(derivative->by_director, noli_load3(history + 3)) +
                 noli_dot3(derivative->by_rest, noli_load3(rest));
+
   if (change->value[NOLI_INPUT_MOTION] != NULL) {
     const double* number =
         change->value[NOLI_INPUT_MOTION] + NOLI_MOTION_NUMBERS * (int64_t)turned->motion;
     turn += derivative->by_change * number[NOLI_MOTION_CHANGE] +
             noli_dot3(derivative->by_spin, noli_load3(number + NOLI_MOTION_SPIN));
   }
+
   double log_radius = change->value[NOLI_INPUT_PART] != NULL
                           ? change->value[NOLI_INPUT_PART][radius_of(targets->sim, turned)]
                           : 0.0;

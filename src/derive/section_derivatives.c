@@ -20,6 +20,7 @@ NoliSectionDerivative noli_section_derivative(const NoliSection* section,
   NoliVec3 t = section->tangent, d = section->director, b = noli_cross3(t, d);
   double length = noli_norm3(section->edge), frame[6];
   NoliVec3 now = noli_scale3(1.0 / length, section->edge);
+
   noli_store3(frame, t);
   noli_store3(frame + 3, d);
   NoliVec3 n = noli_segment_axis(frame, 0, section->angle);

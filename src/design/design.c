@@ -222,9 +222,11 @@ NoliStatus noli_design_create(NoliSim* sim, const NoliDesignDef* def, NoliDesign
   NoliStatus status = NOLI_OK;
   NoliContext* context = sim->context;
   NoliDesign* made = NULL;
+
   *design = NULL;
   NOLI_CHECK(context, !sim->model->problem.ranks.in_parts, NOLI_ERROR_ARGUMENT,
              "design on several ranks: set NoliSimDef.whole_elements");
+
   NOLI_TRY(noli_numbers_check(context, "design: ", NOLI_NUMBERS_DESIGN, def));
   NOLI_CHECK(context, def->n_variables > 0 && def->variables != NULL, NOLI_ERROR_ARGUMENT,
              "design: has no variables");
@@ -232,6 +234,7 @@ NoliStatus noli_design_create(NoliSim* sim, const NoliDesignDef* def, NoliDesign
              "design: its constraints are missing");
   NOLI_CHECK(context, def->gradient.n_steps > 0, NOLI_ERROR_ARGUMENT,
              "design: needs at least one step");
+
   NOLI_NEW_ZERO(context, made, 1);
   made->context = context;
   made->sim = sim;

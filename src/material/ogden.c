@@ -147,6 +147,7 @@ static void add_term_by_exponent(double mu, double a, const double sigma[3],
     mean += growth[i] / 3.0;
     mean_derivative += derivative[i] / 3.0;
   }
+
   for (int j = 0; j < 3; j++) {
     int k = (j + 1) % 3, l = (j + 2) % 3;
     double first = c * (derivative[j] - mean_derivative) - c / a * (growth[j] - mean);

@@ -286,6 +286,7 @@ void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const
   NoliStretchThird third;
   Spectrum spectrum;
   double sigma[3], frame[81], w[MODES];
+
   noli_svd3(F, &U, sigma, &V);
   law->stretch_derivatives(lame, sigma, &spectrum.derivatives);
   set_spectrum(&spectrum);
@@ -297,6 +298,7 @@ void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const
   memset(product->by, 0, sizeof product->by);
   product->by[NOLI_NUMBER_MU] = derivative_by_modulus(law, mu, sigma, &spectrum, frame, w);
   product->by[NOLI_NUMBER_LAMBDA] = derivative_by_modulus(law, lambda, sigma, &spectrum, frame, w);
+
   for (int k = 0;
        law->stretch_by_parameter != NULL && lame.parameter != NULL && k < law->n_parameter; k++) {
     NoliStretchDerivatives by;
@@ -305,6 +307,7 @@ void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const
     set_tangent(&by, change);
     product->by[NOLI_NUMBER_PARAMETERS + k] = product_of_change(&spectrum, frame, w, change);
   }
+
   set_product(&spectrum, sigma, &third, frame, w, product);
   add_fibre_product(lame.fibre, F, W, product);
 }

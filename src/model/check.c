@@ -1,7 +1,6 @@
 // Validity of a configuration: the exact audit, and distances for surfaces that just touch.
 #include "model/audit.h"
 
-#include "base/ranks.h"
 #include "collide/broad_phase.h"
 #include "collide/impacts.h"
 #include "contact/implicit_surface/implicit_surface_contact.h"

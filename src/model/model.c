@@ -181,8 +181,8 @@ static NoliStatus set_static_time(NoliModel* model) {
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
     if (noli_model_counts(model, block)) {
-      sum[0] += block->type->wave_time_sqr(block);
-      sum[1] += block->type->rest_volume(block, 0, block->n_element);
+      sum[0] += noli_block_wave_time_sqr(block);
+      sum[1] += noli_block_rest_volume(block, 0, block->n_element);
     }
   }
   NOLI_TRY(noli_model_gather(model, sizeof sum, sum, 1));
@@ -797,9 +797,8 @@ NoliStatus noli_model_gather(const NoliModel* model, size_t size, void* value, i
 NoliStatus noli_model_rest_volume(const NoliModel* model, int32_t body, double* volume) {
   const NoliBlock* block = noli_problem_block(&model->problem, body);
   NoliBlockRange range = model->problem.range[body];
-  *volume = noli_model_counts(model, block)
-                ? block->type->rest_volume(block, range.begin, range.end)
-                : 0.0;
+  *volume =
+      noli_model_counts(model, block) ? noli_block_rest_volume(block, range.begin, range.end) : 0.0;
   return noli_model_gather(model, sizeof *volume, volume, 1);
 }
 

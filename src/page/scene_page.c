@@ -7,6 +7,7 @@
 #include "base/sort.h"
 #include "noli/version.h"
 #include "fem/thin/twist.h"
+#include "mesh/topology.h"
 #include "page/page_file.h"
 #include "model/audit.h"
 #include "define/definition.h"
@@ -441,12 +442,8 @@ done:
 // By the two entities, then by distance.
 static int compare_gaps(const void* a, const void* b) {
   const NoliDefect *p = a, *q = b;
-  for (int k = 0; k < 2; k++) {
-    if (p->entity[k] != q->entity[k]) {
-      return p->entity[k] < q->entity[k] ? -1 : 1;
-    }
-  }
-  return (p->distance > q->distance) - (p->distance < q->distance);
+  int order = noli_compare_tuples(p->entity, q->entity, 2);
+  return order != 0 ? order : noli_order_of_doubles(p->distance, q->distance);
 }
 
 // The gaps of each pair of entities, of which the smallest is the place to go to.

@@ -1,6 +1,7 @@
 // Repair of starts: what the stages share, their order, and the verification of the result.
 #include "repair/repair.h"
 
+#include "base/groups.h"
 #include "base/numbers.h"
 #include "base/ranks.h"
 #include "collide/closest.h"
@@ -181,26 +182,12 @@ static void end(NoliRepairWork* work) {
 
 // ---- units ----
 
-static int32_t root_of(int32_t* parent, int32_t v) {
-  while (parent[v] != v) {
-    parent[v] = parent[parent[v]];
-    v = parent[v];
-  }
-  return v;
-}
-
-static void repair_join(int32_t* parent, int32_t a, int32_t b) {
-  a = root_of(parent, a);
-  b = root_of(parent, b);
-  parent[a > b ? a : b] = a > b ? b : a;
-}
-
 // Both bodies of a connection whose nodes follow each other are one unit.
 static void join_bound(int32_t* parent, const NoliModel* model, const NoliConnectionEnds* ends) {
   const int32_t body[] = {ends->body, ends->to};
   for (int k = 0; k < 2; k++) {
     for (int32_t v = model->vert_first[body[k]]; v < model->vert_first[body[k] + 1]; v++) {
-      repair_join(parent, model->vert_first[ends->to], v);
+      noli_group_join(parent, model->vert_first[ends->to], v);
     }
   }
 }
@@ -225,20 +212,20 @@ static NoliStatus make_units(const NoliRepairWork* work, const NoliSimDef* def, 
     for (int32_t t = model->cell_first[b]; t < model->cell_first[b + 1] && parts; t++) {
       const int32_t* cell = &model->cell[4 * (int64_t)t];
       for (int32_t k = 1; k < noli_model_cell_size(cell); k++) {
-        repair_join(units->of, cell[0], cell[k]);
+        noli_group_join(units->of, cell[0], cell[k]);
       }
     }
     bool curved = model->vert_first[b + 1] - model->vert_first[b] != def->bodies[b].mesh->n_vert;
     for (int32_t v = model->vert_first[b];
          v < model->vert_first[b + 1] && (!parts || has_followers || curved); v++) {
-      repair_join(units->of, model->vert_first[b], v);
+      noli_group_join(units->of, model->vert_first[b], v);
     }
     for (int32_t v = model->follower_first[b]; v < model->follower_first[b + 1]; v++) {
-      repair_join(units->of, model->vert_first[b], v);
+      noli_group_join(units->of, model->vert_first[b], v);
     }
   }
   for (int64_t t = 0; t < 3 * (int64_t)surface->n_tri && parts; t++) {
-    repair_join(units->of, surface->tri[t - t % 3], surface->tri[t]);
+    noli_group_join(units->of, surface->tri[t - t % 3], surface->tri[t]);
   }
   for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
     bool binds = noli_connection_list(kind)->type->bind != NULL;
@@ -250,7 +237,7 @@ static NoliStatus make_units(const NoliRepairWork* work, const NoliSimDef* def, 
 
   // number them; roots are the lowest vertices
   for (int32_t v = 0; v < n; v++) {
-    units->of[v] = root_of(units->of, v);
+    units->of[v] = noli_group_root(units->of, v);
   }
   for (int32_t v = 0; v < n; v++) {
     units->of[v] = units->of[v] == v ? units->n++ : units->of[units->of[v]];

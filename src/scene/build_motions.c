@@ -176,12 +176,14 @@ static NoliStatus add_motions(const NoliSceneSource* source, NoliScene* scene,
     scene->motions_read.data[scene->motions_read.count++] = motion;
     NOLI_TRY(
         noli_scene_read_motion(source, &item, scene->def.time_step, &scene->variables, motion));
+
     if (!is_list || noli_scene_size(node) == 1) {
       warn_if_idle(source, scene, &item, motion, &scene->entities.data[entities->data[0]]);
     } else {
       // a pause among other motions is meant
       (void)check_times(source, scene, &item, motion->t_begin, motion->t_end);
     }
+
     for (int64_t k = 0; k < targets->count; k++) {
       if (targets->data[k].n_node > 0) {
         NOLI_TRY(add_mover(source, scene, &item, motion, &targets->data[k], targets->count,

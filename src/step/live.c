@@ -132,6 +132,7 @@ NoliStatus noli_sim_set_pose(NoliSim* sim, int32_t motion, const NoliPose* pose)
   NoliStatus status = NOLI_OK;
   int32_t n_node;
   double* target = noli_sim_motion_targets(sim, motion, &n_node);
+
   NOLI_CHECK(sim->context, target != NULL, NOLI_ERROR_ARGUMENT, "motion %d %s", (int)motion,
              has_motion(sim, motion) ? "is not controlled" : "does not exist");
   double length = 0.0;
@@ -143,6 +144,7 @@ NoliStatus noli_sim_set_pose(NoliSim* sim, int32_t motion, const NoliPose* pose)
              NOLI_ERROR_ARGUMENT, "the pose of motion \"%s\" is invalid: %s",
              noli_sim_motion_name(sim, motion),
              length == 0.0 ? "its quaternion is zero" : "it is not finite");
+
   NoliPose* own = &sim->controls.pose[motion];
   *own = *pose;
   for (int k = 0; k < 4; k++) {

@@ -243,14 +243,17 @@ NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* given) {
   NoliOwnedDefinition definition = {0};
   const NoliRenumbering same = {0};
   int32_t n_entity = sim->model->n_entity;
+
   NOLI_TRY(noli_definition_take_pair(sim->context, given, &pair));
   NOLI_TRY(noli_definition_name_pair(sim->context, sim->definition.def, &pair));
   NOLI_CHECK(sim->context, pair.a >= 0 && pair.a < n_entity && pair.b >= 0 && pair.b < n_entity,
              NOLI_ERROR_ARGUMENT, "pair (%d, %d): an entity does not exist, there are %d",
              (int)pair.a, (int)pair.b, (int)n_entity);
+
   NOLI_TRY(noli_owned_definition_copy(sim->context, sim->definition.def, &definition));
   NOLI_TRY(noli_owned_definition_set_pair(sim->context, &definition, &pair));
   NOLI_TRY(noli_definition_check(sim->context, definition.def));
+
   if (switches_contact(sim, &pair)) {
     NOLI_TRY(noli_sim_rebuild(sim, &definition, &same));
   } else {

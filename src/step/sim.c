@@ -201,6 +201,7 @@ void noli_sim_release(NoliSim** owner) {
   noli_owned_definition_free(sim->context, &sim->definition);
   noli_state_free(sim->context, &sim->state);
   noli_state_free(sim->context, &sim->backup);
+
   noli_free(sim->context, sim->vectors.v_start);
   noli_free(sim->context, sim->vectors.v_next);
   noli_free(sim->context, sim->vectors.x_first);
@@ -208,6 +209,7 @@ void noli_sim_release(NoliSim** owner) {
   noli_free(sim->context, sim->vectors.force_start);
   noli_free(sim->context, sim->vectors.force_next);
   noli_free(sim->context, sim->vectors.ended_next);
+
   noli_free(sim->context, sim->targets.axes);
   noli_free(sim->context, sim->targets.motion);
   noli_free(sim->context, sim->targets.x);
@@ -216,6 +218,7 @@ void noli_sim_release(NoliSim** owner) {
   noli_free(sim->context, sim->results.volume_state);
   noli_free(sim->context, sim->targets.middle);
   noli_pair_forces_free(sim->context, &sim->results.pair_forces);
+
   noli_free(sim->context, sim);
   *owner = NULL;
 }

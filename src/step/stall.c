@@ -189,8 +189,7 @@ static double stiffness_ratio(const NoliSim* sim, int32_t body) {
   NoliBlockRange range = problem->range[body];
   double h = noli_sim_step_length(sim), ratio = 0.0;
   if (block != NULL) {
-    ratio =
-        h * h * block->type->frequency_sqr(block, range.begin, range.end, problem->inertia.mass);
+    ratio = h * h * noli_block_frequency_sqr(block, range.begin, range.end, problem->inertia.mass);
   }
   // doubles that are not negative ascend with their bits
   int64_t bits;

@@ -458,6 +458,7 @@ static NoliStatus solve_parts(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   const NoliIntegrator* integrator = sim->model->integrator;
   int32_t n_parts = attempt->n_parts;
+
   begin_parts(sim);
   attempt->shortest = sim->model->h / n_parts;
   if (n_parts == 1) {
@@ -473,6 +474,7 @@ static NoliStatus solve_parts(NoliSim* sim) {
     restore(sim);
     goto done;
   }
+
   noli_state_scale(&sim->state, scale);
   if (noli_integrator_needs_before(integrator)) {
     // the next step refers to the start of the full step

@@ -167,6 +167,7 @@ NoliStatus noli_goal_derive_kinetic_energy(const NoliGoalPlace* place, const dou
   NoliStatus status = NOLI_OK;
   NoliContext* context = place->sim->context;
   double *chosen = NULL, *momentum = NULL, *share = NULL;
+
   NOLI_NEW_ZERO(context, chosen, size_of(place));
   NOLI_NEW_ZERO(context, momentum, size_of(place));
   NOLI_NEW_ZERO(context, share, size_of(place));

@@ -470,6 +470,7 @@ static NoliStatus copy_goal(NoliGoals* goals, NoliSim* sim, const char* where,
   goal->body = noli_sim_find_entity(sim, def->of);
   NOLI_CHECK(context, goal->body != NOLI_NULL_INDEX && goal->body < sim->model->n_body,
              NOLI_ERROR_ARGUMENT, "%sthere is no body \"%.80s\"", where, def->of);
+
   goal->other = def->with != NULL ? noli_sim_find_entity(sim, def->with) : NOLI_NULL_INDEX;
   NOLI_CHECK(context,
              def->with == NULL ||
@@ -478,6 +479,7 @@ static NoliStatus copy_goal(NoliGoals* goals, NoliSim* sim, const char* where,
   NOLI_CHECK(context, def->with == NULL || strncmp(def->quantity, "contact_", 8) == 0,
              NOLI_ERROR_ARGUMENT,
              "%s\"with\" is the other body of a \"contact_force\" or \"contact_pressure\"", where);
+
   NOLI_TRY(copy_vertices(context, sim->model, where, def, goal));
   NOLI_TRY(copy_elements(context, sim->model, where, def, goal));
   NOLI_TRY(read_component(context, where, def, goal));

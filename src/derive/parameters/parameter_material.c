@@ -1,7 +1,6 @@
 // Parameters of materials and sections: moduli, densities, thickness and radius.
 #include "derive/parameters/parameter_type.h"
 
-#include "define/definition.h"
 #include "define/properties.h"
 #include "fem/derivatives/element_derivatives.h"
 

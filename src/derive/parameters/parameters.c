@@ -8,7 +8,6 @@
 #include "define/definition.h"
 #include "derive/parameters/parameter_type.h"
 #include "fem/derivatives/block_derivatives.h"
-#include "math/vec3.h"
 #include "step/rebuild.h"
 
 #include <math.h>

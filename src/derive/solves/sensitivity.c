@@ -40,6 +40,7 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
   NoliStatus status = NOLI_OK;
   NoliSensitivity* self = NULL;
   int64_t n = 3 * (int64_t)sim->model->problem.n_vert;
+
   NOLI_NEW_ZERO(sim->context, self, 1);
   self->context = self->mixed.context = self->part_list.context = sim->context;
   self->sim = sim;
@@ -56,10 +57,12 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
   NOLI_NEW_ZERO(sim->context, self->gradient, n);
   NOLI_TRY(list_pressing(sim, &self->pressing));
   NOLI_NEW_ZERO(sim->context, self->force, sim->model->n_force);
+
   for (int32_t f = 0; noli_sensitivity_wants(self, NOLI_INPUT_FORCE) && f < sim->model->n_force;
        f++) {
     NOLI_NEW_ZERO(sim->context, self->force[f], n);
   }
+
   NOLI_TRY(noli_tie_derivatives_create(sim->model, &self->ties));
   NOLI_TRY(noli_lin_solver_create(sim->context, "cholmod", &self->definite));
   NOLI_TRY(noli_lin_solver_create(sim->context, "umfpack", &self->general));
@@ -183,6 +186,7 @@ static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int
   NoliStage* stage = self->sim->stage;
   const NoliTapeStage* from = &part->stage[index];
   double *to_tilde = stage->time.x_tilde, *to_hat = stage->time.x_hat;
+
   stage->time = from->time;
   stage->time.x_tilde = memcpy(to_tilde, x_tilde, noli_sim_vector_bytes(self->sim));
   stage->time.x_hat = to_hat;
@@ -191,21 +195,26 @@ static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int
   set_prescribed(from, stage);
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(collect_forces(self, part, t));
+
   if (stage->problem->contact.fixed_stiffness > 0.0) {
     stage->contact.kappa = 0.0; // that of a stage before may be larger
     NOLI_TRY(noli_stage_initial_kappa(stage));
   }
+
   noli_mixed_list_clear(&self->mixed);
   set_damping(self, part);
   NOLI_TRY(sensitivity_place(stage, lagged));
   NOLI_TRY(noli_stage_lag_friction(stage));
+
   if (stage->problem->friction.acts && !noli_sensitivity_is_general(self)) {
     NOLI_TRY(stage->problem->contact.model->derivatives->lagged_friction(stage, x, self->classes,
                                                                          &self->mixed));
   }
+
   NOLI_TRY(sensitivity_place(stage, x));
   noli_stage_list_terms(stage);
   NOLI_TRY(noli_sensitivity_list_derivatives(self));
+
   if (noli_sensitivity_wants(self, NOLI_INPUT_TIE)) {
     NOLI_TRY(noli_sensitivity_find_gradient(self, self->gradient));
     noli_tie_derivatives_gather(&self->ties, &stage->problem->followers, self->gradient);

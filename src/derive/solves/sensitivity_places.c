@@ -174,7 +174,7 @@ static NoliStatus list_in_elements(NoliSensitivity* self, const NoliBlock* block
 
   for (int64_t e = 0; e < block->n_element; e++) {
     const int32_t* node = block->node + n * e;
-    NoliLocal out = {.gradient = noli_local_from(force, 3 * n * e)};
+    NoliLocal out = {.gradient = force};
     for (int32_t b = 0; b < n; b++) {
       unit[3 * (int64_t)node[b]] = 1.0;
       block->type->inertia(&energy, unit, e, e + 1, NOLI_EVAL_GRADIENT, &out);

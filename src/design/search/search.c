@@ -149,6 +149,7 @@ static bool sample_at(Search* search, const double* y) {
     end(search, NOLI_SEARCH_EVALUATIONS);
     return false;
   }
+
   bool valid = false;
   last->known = false;
   memcpy(last->y, y, sizeof *y * (size_t)def->n);
@@ -163,6 +164,7 @@ static bool sample_at(Search* search, const double* y) {
     miss(search);
     return false;
   }
+
   last->known = true;
   search_take(search);
   return !search->ended;
@@ -247,6 +249,7 @@ static NoliStatus run_method(Search* search, double* y) {
                           .evaluate = search_evaluate,
                           .user = search};
   double value = search->best.value[0], violation = search->best.violation;
+
   place_box(search);
   search->failed = search->improved = false;
   memcpy(y, search->best.y, sizeof *y * (size_t)def->n);

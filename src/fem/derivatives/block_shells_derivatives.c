@@ -287,6 +287,7 @@ static Derivative derivative_of(const NoliBlock* block, int32_t t, bool by_mu) {
   double plane = lambda + 2.0 * mu, side = by_mu ? lambda : mu;
   Derivative derivative = {.parameters = self->parameters[t]};
   NoliMembraneParameters* own = &derivative.parameters;
+
   own->lame.mu = by_mu ? 1.0 : 0.0;
   own->lame.lambda = (by_mu ? 2.0 : 4.0) * side * side / (plane * plane);
   own->warp = d_young;

@@ -170,10 +170,12 @@ static NoliStatus add_springs(NoliModel* model, const NoliSimDef* def) {
   NoliConnections* connections = &model->problem.connection[NOLI_CONNECTION_SPRING];
   NoliSprings* springs = NULL;
   int64_t n = 0;
+
   for (int32_t i = 0; i < def->n_springs; i++) {
     const NoliSpringDef* spring = &def->springs[i];
     n += end_size(model, spring->body, spring->node, spring->n_node);
   }
+
   NOLI_CHECK(context, n <= INT32_MAX, NOLI_ERROR_TOO_LARGE, "%lld springs are too many",
              (long long)n);
   NOLI_NEW_ZERO(context, connections->first, def->n_springs + 1);
@@ -187,6 +189,7 @@ static NoliStatus add_springs(NoliModel* model, const NoliSimDef* def) {
   NOLI_NEW(context, springs->damping, n);
   NOLI_NEW(context, springs->fitted, n);
   NOLI_NEW(context, springs->at_rest, n);
+
   for (int32_t i = 0; i < def->n_springs; i++) {
     NoliConnectionPrefix prefix = noli_connection_prefix(NOLI_CONNECTION_SPRING, def, i);
     NOLI_TRY(add_item(model, &def->springs[i], prefix.text));

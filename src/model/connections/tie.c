@@ -9,7 +9,6 @@
 #include "collide/closest.h"
 #include "collide/facets.h"
 #include "math/vec3.h"
-#include "model/bodies.h"
 #include "model/model.h"
 
 #include <float.h>

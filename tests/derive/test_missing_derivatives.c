@@ -27,7 +27,7 @@ static void connections_without_derivatives_are_refused_by_name(void** state) {
   world.def.springs = &spring;
   world.def.n_springs = 1;
   world_start(&world);
-  NoliConnections* connections = &world.sim->model->problem.connection[NOLI_CONNECTION_SPRING];
+  NoliConnections* connections = &world.sim->own_model->problem.connection[NOLI_CONNECTION_SPRING];
   NoliConnectionForces bare = *connections->forces;
   bare.name = "bare springs";
   bare.derivatives = NULL;

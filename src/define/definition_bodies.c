@@ -6,9 +6,7 @@
 #include "define/properties.h"
 #include "material/material.h"
 #include "material/membrane.h"
-#include "math/lagrange.h"
 #include "math/vec3.h"
-#include "mesh/curve.h"
 #include "mesh/topology.h"
 
 #include <math.h>

@@ -7,7 +7,6 @@
 #include "solve/contact_model.h"
 
 #include <math.h>
-#include <string.h>
 
 // Coordinates may differ by this fraction of the largest one: the rounding from rotating and moving
 // a mesh.

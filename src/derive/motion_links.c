@@ -45,9 +45,10 @@ void noli_motion_links_free(NoliContext* context, NoliMotionLinks* links) {
 static void set_goals(NoliMotionLinks* targets, int32_t index, const double* x) {
   const NoliModel* model = targets->sim->model;
   const NoliMotion* motion = &model->motion[index];
+  const NoliMotionPath* path = &targets->sim->targets.path;
   int64_t first = model->vert_first[motion->def.body];
   for (int64_t j = 0; j < 3 * (int64_t)motion->n_node; j++) {
-    motion->x_t0[j] = x[3 * (first + motion->node[j / 3]) + j % 3];
+    path->x_t0[j] = x[3 * (first + motion->node[j / 3]) + j % 3];
   }
   for (int which = 0; which < NOLI_TARGETS; which++) {
     noli_sim_aim(targets->sim, index, targets->step, targets->t0, targets->t1[which]);
@@ -55,7 +56,7 @@ static void set_goals(NoliMotionLinks* targets, int32_t index, const double* x) 
       int64_t at = 3 * (first + motion->node[j / 3]) + j % 3;
       bool flat = model->problem.surface->planar[motion->def.body] && j % 3 == 2;
       if (!motion->def.free_axis[j % 3] && !flat) {
-        targets->goal[which][at] = motion->x_t1[j];
+        targets->goal[which][at] = path->x_t1[j];
         targets->owner[at] = index;
       }
     }

@@ -1,7 +1,5 @@
 #include "derive/tie_derivatives.h"
 
-#include "base/array.h"
-
 #include <string.h>
 
 // ---- places -------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 NoliDesignFunctionDef noli_default_design_function_def(void) {
   return (NoliDesignFunctionDef){.at_most = INFINITY, .at_least = -INFINITY};

@@ -364,13 +364,13 @@ static void evaluate_inertia(const NoliElementInertia* inertia, int64_t t, const
   }
 
   if (what & NOLI_EVAL_ENERGY) {
-    out->energy[t] = 0.5 * energy;
+    *out->energy = 0.5 * energy;
   }
   if (what & NOLI_EVAL_GRADIENT) {
-    memcpy(out->gradient + 3 * n * t, f, 3 * (size_t)n * sizeof *f);
+    memcpy(out->gradient, f, 3 * (size_t)n * sizeof *f);
   }
   if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
-    double* block = out->hessian + 9 * noli_stencil_blocks(n) * t;
+    double* block = out->hessian;
     for (int32_t a = 0; a < n; a++) {
       for (int32_t b = a; b < n; b++, block += 9) {
         double m = factor * matrix[a * n + b];
@@ -383,8 +383,10 @@ static void evaluate_inertia(const NoliElementInertia* inertia, int64_t t, const
 
 void noli_element_inertia_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                                    unsigned what, const NoliLocal* out) {
+  const NoliElementInertia* inertia = data;
   for (int64_t t = begin; t < end; t++) {
-    evaluate_inertia(data, t, x, what, out);
+    NoliLocal here = noli_local_at(out, inertia->mass->space->n_local, t - begin);
+    evaluate_inertia(inertia, t, x, what, &here);
   }
 }
 

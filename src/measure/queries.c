@@ -1,8 +1,6 @@
 // Rays and closest points over the surfaces of all bodies at the current state. noli/live.h
 #include "step/simulation.h"
 
-#include <string.h>
-
 // A depth-first search keeps one sibling per level: enough for any tree built by halving.
 enum { STACK = 128 };
 

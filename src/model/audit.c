@@ -286,7 +286,7 @@ void noli_defect_describe(const NoliModel* model, const NoliDefect* defect,
   }
 }
 
-NoliStatus noli_audit_require(void* user, const double* x) {
+NoliStatus noli_audit_require(const void* user, const double* x) {
   const NoliModel* model = user;
   NoliDefects defects = {0};
   NoliStatus status = noli_audit_model(model, x, &defects);

@@ -6,7 +6,6 @@
 #include "base/sized.h"
 #include "base/timer.h"
 #include "define/definition.h"
-#include "output/checkpoint.h"
 #include "output/file.h"
 #include "output/run_files.h"
 #include "output/summary.h"

@@ -1,6 +1,5 @@
 #include "solve/stage.h"
 
-#include "base/parallel.h"
 #include "base/profile.h"
 #include "base/ranks.h"
 #include "base/timer.h"

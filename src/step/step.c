@@ -159,7 +159,7 @@ static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
   if (index == 0 && !attempt->past_known && noli_integrator_needs_force(attempt->rule)) {
     NOLI_TRY(noli_sim_compute_first_force(sim, t0, t1));
   }
-  NOLI_TRY(noli_sim_collect_loads(sim, t1, t));
+  NOLI_TRY(noli_sim_collect_loads(sim, t1, t, NOLI_NULL_INDEX));
   noli_sim_begin_histories(sim, end * h);
   if (!stage->time.inertia) {
     NOLI_TRY(noli_sim_require_held(sim));

@@ -162,7 +162,7 @@ static void test_goal_derivatives(void** state) {
 
 // Sets an input of the model by one number, as a parameter would.
 static void set_input(Fixture* f, NoliInput input, int64_t i, double value) {
-  NoliProblem* problem = &f->sim->model->problem;
+  NoliProblem* problem = &f->sim->own_model->problem;
   NoliBlock* block = &problem->block[0];
   switch (input) {
   case NOLI_INPUT_MU:

@@ -197,8 +197,7 @@ static double energy_of(void* user, const double* x, double* gradient, double* h
     memcpy(all + 3 * node[a], x + 3 * a, 3 * sizeof *x);
   }
   NoliFoldBending data = {one->folds, 0.7};
-  NoliLocal out = {noli_local_from(&energy, one->fold), noli_local_from(gradient, 36 * one->fold),
-                   noli_local_from(blocks, 702 * one->fold)};
+  NoliLocal out = {&energy, gradient, blocks};
   unsigned what = NOLI_EVAL_ENERGY | (gradient != NULL ? NOLI_EVAL_GRADIENT : 0) |
                   (hessian != NULL ? one->kind : 0);
   noli_folds_evaluate(&data, all, one->fold, one->fold + 1, what, &out);

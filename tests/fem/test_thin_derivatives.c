@@ -102,7 +102,7 @@ static void gradient_of(NoliContext* context, const Case* c, const double* X0, c
     NoliBlockStencils stencils = noli_block_stencils(&block, energy.part);
     for (int64_t s = 0; s < stencils.n; s++) {
       double local[3 * 12];
-      NoliLocal out = {.gradient = noli_local_from(local, 3 * stencils.size * s)};
+      NoliLocal out = {.gradient = local};
       stencils.evaluate(&energy, x, s, s + 1, NOLI_EVAL_GRADIENT, &out);
       for (int k = 0; k < 3 * stencils.size; k++) {
         int32_t node = stencils.node[stencils.size * s + k / 3];
@@ -510,7 +510,7 @@ static double energy_at(NoliContext* context, const Case* c, const double* X0, c
     NoliBlockStencils stencils = noli_block_stencils(&block, energy.part);
     for (int64_t s = 0; s < stencils.n; s++) {
       double value;
-      NoliLocal out = {.energy = noli_local_from(&value, s)};
+      NoliLocal out = {.energy = &value};
       stencils.evaluate(&energy, at->y, s, s + 1, NOLI_EVAL_ENERGY, &out);
       sum += at->part[part] * value;
     }

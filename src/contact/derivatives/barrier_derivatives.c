@@ -1,6 +1,7 @@
 #include "contact/derivatives/barrier_derivatives.h"
 
 #include "contact/barrier.h"
+#include "contact/friction/implicit_friction.h"
 #include "contact/mollifier.h"
 
 // The energy of a contact is s e B(D) with s = kappa weight, its gradient s (B grad e + e B' grad
@@ -220,16 +221,12 @@ done:
 
 // ---- normal forces ------------------------------------------------------------------------------
 
-// d lambda / dg = -s (4 G b'' + 2 b') with s = kappa weight e and G = g^2.
 NoliNormalForce noli_barrier_normal_force(const NoliBarrier* data, double weight, double mollifier,
                                           double range, double gap) {
-  double gap_sqr = gap * gap, s = data->kappa * weight, es = data->kappa * (weight * mollifier);
-  NoliBarrierValue b = noli_barrier_in_range(gap_sqr, data->dhat_sqr, range);
-  NoliBarrierValue r = by_distance(gap_sqr, data->dhat_sqr, range);
-  return (NoliNormalForce){
-      .lambda = -es * b.first * 2.0 * gap,
-      .by_d = -es * (4.0 * gap_sqr * b.second + 2.0 * b.first),
-      .by_range = -es * r.first * 2.0 * gap,
-      .by_mollifier = -s * b.first * 2.0 * gap,
-  };
+  NoliGapForce force = noli_gap_force(data, weight * mollifier, range, gap);
+  double by_range = by_distance(gap * gap, data->dhat_sqr, range).first;
+  return (NoliNormalForce){.lambda = force.lambda,
+                           .by_d = force.by_d,
+                           .by_range = -data->kappa * (weight * mollifier) * by_range * 2.0 * gap,
+                           .by_mollifier = noli_gap_force(data, weight, range, gap).lambda};
 }

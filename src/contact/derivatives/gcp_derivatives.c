@@ -2,8 +2,6 @@
 
 #include "contact/gcp/gcp_curves.h"
 
-#include <string.h>
-
 enum { NODES = NOLI_SLIDING_NODES, COLUMNS = 4 };
 
 static int32_t stencil_size(const NoliGcpSet* set, int64_t i) {

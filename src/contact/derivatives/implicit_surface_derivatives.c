@@ -135,7 +135,7 @@ static void write_moved(Work* work, const NoliImplicitSurfaceFrictionContact* of
   }
   add_moved(of, n_node, work->weight, -1.0, n_column, block);
   for (int k = 0; k < 2 && work->lagged; k++) {
-    NoliLocal out = {.hessian = noli_local_from(work->part[k], 9 * set->stencil_block.data[c])};
+    NoliLocal out = {.hessian = work->part[k]};
     term.evaluate(term.data, work->x, c, c + 1, what[k], &out);
   }
   if (work->lagged) {

@@ -103,13 +103,8 @@ static NoliStatus for_stencils(Stencils* stencils, unsigned what, AddFn* add, vo
         NOLI_NEW(sim->context, stencils->local, 2 * need);
         stencils->room = 2 * need;
       }
-      NoliLocal local = {0};
-      if (hessian) {
-        local.hessian =
-            noli_local_from(stencils->local, 9 * (int64_t)noli_term_first_block(term, s));
-      } else {
-        local.gradient = noli_local_from(stencils->local, 3 * (int64_t)noli_term_first(term, s));
-      }
+      NoliLocal local = {.gradient = hessian ? NULL : stencils->local,
+                         .hessian = hessian ? stencils->local : NULL};
       term->evaluate(term->data, x, s, s + 1, what, &local);
       add(user, stencils, node, n, stencils->local);
     }

@@ -7,7 +7,6 @@
 #include "material/law_history_derivatives.h"
 
 #include <math.h>
-#include <string.h>
 
 // Doubles of the history of a point.
 enum { HISTORY_MAX = NOLI_BRANCH_VALUES * (1 + NOLI_PRONY_TERMS) + 1 };
@@ -61,7 +60,7 @@ static double thickness_of(const NoliGoalPlace* place, int32_t element, const in
   const double *a = X + 3 * (int64_t)node[0], *b = X + 3 * (int64_t)node[1],
                *c = X + 3 * (int64_t)node[2];
   double area = 0.5 * ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]));
-  return block->type->rest_volume(block, element, element + 1) / area;
+  return noli_block_rest_volume(block, element, element + 1) / area;
 }
 
 // Volume of a linear element at x and its derivatives by its nodes.
@@ -196,7 +195,7 @@ static void add_by_rest_volume(const NoliGoalPlace* place, int32_t e, double by,
 double noli_goal_rest_volume(const NoliGoalPlace* place, int32_t index) {
   const NoliBlock* block = noli_goal_block(place);
   int32_t e = noli_goal_element(place, index);
-  return block->type->rest_volume(block, e, e + 1);
+  return noli_block_rest_volume(block, e, e + 1);
 }
 
 void noli_goal_derive_rest_volume(const NoliGoalPlace* place, int32_t index, double by,

@@ -43,7 +43,7 @@ static double part_energy(const NoliGoalPlace* place, NoliBlockPart part, const 
   double sum = 0.0;
   for (int64_t s = 0; s < stencils.n; s++) {
     double value, share = goal_thin_share_of(&stencils, s, count);
-    const NoliLocal out = {.energy = noli_local_from(&value, s)};
+    const NoliLocal out = {.energy = &value};
     if (share > 0.0) {
       stencils.evaluate(&energy, place->x, s, s + 1, NOLI_EVAL_ENERGY, &out);
       sum += share * value;

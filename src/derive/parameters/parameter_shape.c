@@ -250,7 +250,7 @@ static void displace(const NoliParameter* def, const double* value, int32_t n_ve
 }
 
 void noli_parameter_add_velocity(const NoliParameter* def, const double* value, NoliSim* sim) {
-  double* v = sim->model->v0 + 3 * (int64_t)sim->model->vert_first[def->of];
+  double* v = sim->own_model->v0 + 3 * (int64_t)sim->model->vert_first[def->of];
   displace(def, value, count_vertices(sim, def), v);
 }
 
@@ -258,7 +258,7 @@ static NoliStatus apply_positions(NoliContext* context, const NoliParameter* def
                                   const double* value, NoliOwnedDefinition* definition) {
   NoliStatus status = NOLI_OK;
   NoliBodyDef* body = noli_parameter_body(def, definition);
-  NoliMesh* mesh = (NoliMesh*)(uintptr_t)body->mesh;
+  NoliMesh* mesh = noli_owned_data(body->mesh);
   double* moved = NULL;
   if (def->kind == NOLI_PARAMETER_REST_POSITION) {
     NOLI_NEW_ZERO(context, moved, 3 * (int64_t)mesh->n_vert);

@@ -8,7 +8,6 @@
 #include "define/definition.h"
 #include "derive/parameters/parameter_type.h"
 #include "fem/derivatives/block_derivatives.h"
-#include "math/vec3.h"
 #include "step/rebuild.h"
 
 #include <math.h>
@@ -692,7 +691,7 @@ NoliStatus noli_parameters_apply(const NoliParameters* self, const double* value
   NOLI_TRY(noli_sim_create(context, definition.def, &sim));
 
   // velocities stay, whatever the shape
-  memcpy(sim->model->v0, self->velocity, noli_sim_vector_bytes(sim));
+  memcpy(sim->own_model->v0, self->velocity, noli_sim_vector_bytes(sim));
   for (int32_t d = 0; d < self->n_def; d++) {
     const NoliParameter* def = &self->def[d];
     if (def->type == &noli_parameter_velocity) {

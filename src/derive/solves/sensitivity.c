@@ -136,17 +136,13 @@ static NoliStatus sensitivity_place(NoliStage* stage, const double* x) {
 static NoliStatus collect_all(NoliSensitivity* self, double t1, double t) {
   NoliStatus status = NOLI_OK;
   NoliSim* sim = self->sim;
-  NoliModel* model = sim->model;
+  const NoliModel* model = sim->model;
   int64_t n = 3 * (int64_t)model->problem.n_vert;
   for (int32_t f = 0; noli_sensitivity_wants(self, NOLI_INPUT_FORCE) && f < model->n_force; f++) {
-    double begin = model->force[f].def.t_begin;
-    model->force[f].def.t_begin = INFINITY;
-    status = noli_sim_collect_loads(sim, t1, t);
-    model->force[f].def.t_begin = begin;
-    NOLI_TRY(status);
+    NOLI_TRY(noli_sim_collect_loads(sim, t1, t, f));
     memcpy(self->force[f], sim->stage->loads.force, (size_t)n * sizeof(double));
   }
-  NOLI_TRY(noli_sim_collect_loads(sim, t1, t));
+  NOLI_TRY(noli_sim_collect_loads(sim, t1, t, NOLI_NULL_INDEX));
   for (int32_t f = 0; noli_sensitivity_wants(self, NOLI_INPUT_FORCE) && f < model->n_force; f++) {
     for (int64_t i = 0; i < n; i++) {
       self->force[f][i] = sim->stage->loads.force[i] - self->force[f][i];

@@ -290,7 +290,7 @@ done:
 NoliStatus noli_sensitivity_list_derivatives(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
-  NoliProblem* problem = &self->sim->model->problem;
+  const NoliProblem* problem = &self->sim->model->problem;
   int64_t first = 0, first_history = 0;
   NOLI_TRY(list_load_derivatives(self));
   if (noli_sensitivity_wants(self, NOLI_INPUT_REST)) {

@@ -60,9 +60,9 @@ static void sensitivity_places_evaluate(void* user, double shift, double* value)
     memcpy(X, shifted->sim->model->problem.X + 3 * (int64_t)shifted->force->node[i], sizeof X);
     X[shifted->axis] += shift;
     memset(own, 0, 3 * sizeof *own);
-    shifted->sim->model->n_calls++;
+    noli_host_called(shifted->sim->host.calls, 1);
     def->value(def->user, shifted->t, X, own);
-    shifted->sim->model->n_calls--;
+    noli_host_called(shifted->sim->host.calls, -1);
     noli_store3(own, noli_scale3(1.0 + def->change, noli_load3(own)));
   }
 }
@@ -174,7 +174,7 @@ static NoliStatus list_in_elements(NoliSensitivity* self, const NoliBlock* block
 
   for (int64_t e = 0; e < block->n_element; e++) {
     const int32_t* node = block->node + n * e;
-    NoliLocal out = {.gradient = noli_local_from(force, 3 * n * e)};
+    NoliLocal out = {.gradient = force};
     for (int32_t b = 0; b < n; b++) {
       unit[3 * (int64_t)node[b]] = 1.0;
       block->type->inertia(&energy, unit, e, e + 1, NOLI_EVAL_GRADIENT, &out);

@@ -144,7 +144,7 @@ static void stretching_by_moduli(const NoliBlock* block, int64_t s, const double
                                  NoliModuliDerivatives* to) {
   const NoliBlockEnergy energy = {.block = block, .part = NOLI_PART_ELEMENTS, .scale = scale};
   double gradient[6], mu, lambda;
-  const NoliLocal out = {.gradient = noli_local_from(gradient, 6 * s)};
+  const NoliLocal out = {.gradient = gradient};
   block->type->elasticity(&energy, x, s, s + 1, NOLI_EVAL_GRADIENT, &out);
   young_derivatives(block, (int32_t)s, &mu, &lambda);
   for (int i = 0; i < 6; i++) {
@@ -163,7 +163,7 @@ static void by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stenci
     stretching_by_moduli(block, stencil, x, scale, to);
     return;
   }
-  const NoliLocal out = {.gradient = noli_local_from(gradient, 9 * stencil)};
+  const NoliLocal out = {.gradient = gradient};
   const NoliBlockStencils turns = noli_block_stencils(block, part);
   turns.evaluate(&energy, x, stencil, stencil + 1, NOLI_EVAL_GRADIENT, &out);
   for (int e = 0; e < 2; e++) {

@@ -39,7 +39,7 @@ static void thin_gradients(const NoliBlock* block, int32_t element, const double
   for (int32_t k = 0; k < block->n_local; k++) {
     corner[k] = noli_load3(X + 3 * (int64_t)node[k]);
   }
-  *volume = block->type->rest_volume(block, element, element + 1);
+  *volume = noli_block_rest_volume(block, element, element + 1);
   if (block->n_local == 2) {
     NoliVec3 edge = noli_sub3(corner[1], corner[0]);
     gradient[1] = noli_scale3(1.0 / noli_norm_sqr3(edge), edge);
@@ -206,7 +206,6 @@ NoliStatus noli_element_derivatives_by_parts(NoliMixedList* list, const NoliBloc
   NoliStatus status = NOLI_OK;
   NoliBlockStencils stencils = noli_block_stencils(block, energy->part);
   NoliMixedBlocks* blocks;
-  int32_t n = 3 * stencils.size;
   if (stencils.n == 0) {
     return NOLI_OK;
   }
@@ -216,7 +215,7 @@ NoliStatus noli_element_derivatives_by_parts(NoliMixedList* list, const NoliBloc
   int64_t number = noli_thin_number(block, energy->part);
 
   for (int64_t s = 0; s < stencils.n; s++) {
-    NoliLocal out = {.gradient = noli_local_from(noli_mixed_block(blocks, s), n * s)};
+    NoliLocal out = {.gradient = noli_mixed_block(blocks, s)};
     if (number == NOLI_THIN_RADIUS) {
       noli_derivatives_of(block)->bending_by_radius(block, s, x, energy->scale,
                                                     noli_mixed_block(blocks, s));
@@ -318,8 +317,7 @@ static NoliStatus thin_by_rest(NoliMixedList* list, const NoliBlock* block,
       continue;
     }
     double gradient[9], hessian[54];
-    NoliLocal out = {.gradient = noli_local_from(gradient, 3 * n * s),
-                     .hessian = noli_local_from(hessian, 9 * noli_stencil_blocks(n) * s)};
+    NoliLocal out = {.gradient = gradient, .hessian = hessian};
     stencils.evaluate(energy, x, s, s + 1, NOLI_EVAL_GRADIENT | NOLI_EVAL_HESSIAN, &out);
     add_thin_rest(block, (int32_t)s, X, x, gradient, hessian, derivative);
     if (noli_derivatives_of(block)->add_axis != NULL) {
@@ -388,7 +386,7 @@ NoliStatus noli_element_derivatives_of_mass(NoliMixedList* list, const NoliBlock
   }
   for (int32_t e = 0; by_density != NULL && e < block->n_element; e++) {
     double force[3 * NOLI_TET_NODES_MAX];
-    NoliLocal out = {.gradient = noli_local_from(force, n * (int64_t)e)};
+    NoliLocal out = {.gradient = force};
     block->type->inertia(&energy, z, e, e + 1, NOLI_EVAL_GRADIENT, &out);
     set_element(block, e, first_element, by_density);
     for (int32_t k = 0; k < n; k++) {
@@ -411,7 +409,7 @@ NoliStatus noli_element_derivatives_of_mass(NoliMixedList* list, const NoliBlock
   for (int32_t e = 0; by_rest != NULL && e < block->n_element; e++) {
     double force[3 * NOLI_TET_NODES_MAX], derivative[12], volume;
     NoliVec3 gradient[4];
-    NoliLocal out = {.gradient = noli_local_from(force, n * (int64_t)e)};
+    NoliLocal out = {.gradient = force};
     block->type->inertia(&energy, z, e, e + 1, NOLI_EVAL_GRADIENT, &out);
     noli_element_rest_gradients(block, e, X, gradient, &volume);
     set_nodes(block, e, 4, by_rest);

@@ -30,9 +30,7 @@ void noli_block_energy_derivatives(const NoliBlock* block, NoliBlockPart part, i
   const NoliBlockEnergy energy = {.block = block, .part = part, .scale = 1.0};
   const NoliBlockStencils stencils = noli_block_stencils(block, part);
   *derivatives = (NoliEnergyDerivatives){0};
-  const NoliLocal out = {.energy = noli_local_from(&derivatives->value, stencil),
-                         .gradient =
-                             noli_local_from(derivatives->by_x, 3 * stencils.size * stencil)};
+  const NoliLocal out = {.energy = &derivatives->value, .gradient = derivatives->by_x};
   stencils.evaluate(&energy, x, stencil, stencil + 1, NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT, &out);
   if (part == NOLI_PART_ELEMENTS) {
     set_by_rest_shape(block, (int32_t)stencil, X, x, derivatives);

@@ -262,17 +262,18 @@ static void evaluate_pressure(const void* user, const double* x, int64_t begin, 
   int64_t n = data->faces->n_node, n_entry = 9 * (int64_t)noli_stencil_blocks((int32_t)n);
   bool projected = (what & NOLI_EVAL_PROJECTED) != 0;
   for (int64_t i = begin; i < end; i++) {
-    double* gradient = (what & NOLI_EVAL_GRADIENT) != 0 ? out->gradient + 3 * n * i : NULL;
+    double* gradient =
+        (what & NOLI_EVAL_GRADIENT) != 0 ? out->gradient + 3 * n * (i - begin) : NULL;
     double* block =
-        !projected && (what & NOLI_EVAL_HESSIAN) != 0 ? out->hessian + n_entry * i : NULL;
+        !projected && (what & NOLI_EVAL_HESSIAN) != 0 ? out->hessian + n_entry * (i - begin) : NULL;
     if ((what & NOLI_EVAL_ENERGY) != 0) {
-      out->energy[i] = data->scale * face_energy(data, i, x);
+      out->energy[i - begin] = data->scale * face_energy(data, i, x);
     }
     if (gradient != NULL || block != NULL) {
       face_derivatives(data, i, x, gradient, block);
     }
     if (projected) {
-      memset(out->hessian + n_entry * i, 0, (size_t)n_entry * sizeof *out->hessian);
+      memset(out->hessian + n_entry * (i - begin), 0, (size_t)n_entry * sizeof *out->hessian);
     }
   }
 }

@@ -10,7 +10,7 @@ static void evaluate_turn(const NoliTwisting* twisting, const double* x, int64_t
   State state;
   double energy = set_state(twisting, x, i, second ? 2 : first ? 1 : 0, &state);
   if (what & NOLI_EVAL_ENERGY) {
-    out->energy[i] = isfinite(energy) ? energy : (double)INFINITY;
+    *out->energy = isfinite(energy) ? energy : (double)INFINITY;
   }
   if (!first) {
     return;
@@ -21,21 +21,21 @@ static void evaluate_turn(const NoliTwisting* twisting, const double* x, int64_t
   derivatives_of(&state.turn, state.angle, state.value, state.stiffness, state.force, second,
                  &derivatives);
   if (what & NOLI_EVAL_GRADIENT) {
-    write_gradient(derivatives.gradient, state.per_length, out->gradient + 3 * NODES * i);
+    write_gradient(derivatives.gradient, state.per_length, out->gradient);
   }
   if (second) {
     if (what & NOLI_EVAL_PROJECTED) {
       noli_project_psd(UNKNOWNS, derivatives.H);
     }
-    write_hessian(derivatives.H, state.per_length,
-                  out->hessian + 9 * (int64_t)noli_stencil_blocks(NODES) * i);
+    write_hessian(derivatives.H, state.per_length, out->hessian);
   }
 }
 
 void noli_twisting_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                             unsigned what, const NoliLocal* out) {
   for (int64_t i = begin; i < end; i++) {
-    evaluate_turn(data, x, i, what, out);
+    NoliLocal here = noli_local_at(out, NODES, i - begin);
+    evaluate_turn(data, x, i, what, &here);
   }
 }
 

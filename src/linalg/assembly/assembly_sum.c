@@ -137,7 +137,7 @@ static void evaluate_term(const GroupJob* job, const NoliEnergyTerm* term, int64
 // Matrices of stencils [begin, end), then their products in place of gradients.
 static void evaluate_products(const GroupJob* job, const NoliEnergyTerm* term, int64_t begin,
                               int64_t end, double* hessian, double* gradient, int32_t worker) {
-  NoliLocal out = {.hessian = noli_local_from(hessian, 9 * noli_term_first_block(term, begin))};
+  NoliLocal out = {.hessian = hessian};
   int64_t n_node = noli_term_first(term, end) - noli_term_first(term, begin);
   memset(gradient, 0, 3 * sizeof(double) * (size_t)n_node);
   evaluate_term(job, term, begin, end, job->product->what, &out, worker);
@@ -160,13 +160,8 @@ static void add_stencils(const GroupJob* job, const NoliPlanBatch* batch, int64_
   double* hessian = assembler->local_hessian + 9 * assembler->evaluate_room * worker;
 
   // evaluate into local results
-  NoliLocal out = {0};
-  if (job->gradient != NULL) {
-    out.gradient = noli_local_from(gradient, 3 * node);
-  }
-  if (job->value != NULL) {
-    out.hessian = noli_local_from(hessian, 9 * block);
-  }
+  NoliLocal out = {.gradient = job->gradient != NULL ? gradient : NULL,
+                   .hessian = job->value != NULL ? hessian : NULL};
   if (job->product != NULL) {
     evaluate_products(job, term, begin, end, hessian, gradient, worker);
   } else {

@@ -4,12 +4,10 @@
 #include "output/audit/audit_totals.h"
 #include "output/audit/audit_frames.h"
 #include "output/audit/audit_histories.h"
-#include "output/checkpoint.h"
 #include "output/file.h"
 #include "text/json.h"
 
 #include <jansson.h>
-#include <string.h>
 
 const char* noli_finding_kind_name(NoliFindingKind kind) {
   static const char* const names[] = {"intersection", "half_space", "inverted", "not_finite",

@@ -417,6 +417,27 @@ static void set_velocities(NoliModel* model, const NoliSimDef* def) {
                               model->v0);
 }
 
+NoliStatus noli_model_list_vertices(const NoliModel* model, const char* where, int32_t body,
+                                    const int32_t* node, int32_t n_node, int32_t** vertex,
+                                    int32_t* n_vertex) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  int32_t first = model->vert_first[body], n_all = model->vert_first[body + 1] - first;
+  n_all -= noli_model_angle_count(model, body);
+  NOLI_CHECK(context, node == NULL || n_node > 0, NOLI_ERROR_ARGUMENT,
+             "%sno vertices of body \"%s\" are selected", where, model->name[body]);
+  *n_vertex = node != NULL ? n_node : n_all;
+  NOLI_NEW(context, *vertex, *n_vertex);
+  for (int32_t i = 0; i < *n_vertex; i++) {
+    int32_t local = node != NULL ? node[i] : i;
+    NOLI_CHECK(context, local >= 0 && local < n_all, NOLI_ERROR_ARGUMENT,
+               "%sbody \"%s\" has no vertex %d", where, model->name[body], (int)local);
+    (*vertex)[i] = first + local;
+  }
+done:
+  return status;
+}
+
 // Copies a list of vertices, or lists all vertices of the body.
 static NoliStatus copy_nodes(NoliModel* model, int32_t body, const int32_t* node, int32_t n_node,
                              int32_t offset, int32_t** copy, int32_t* n_copy) {

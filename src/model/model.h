@@ -129,6 +129,13 @@ static inline int32_t noli_model_angle_count(const NoliModel* model, int32_t bod
   return block != NULL ? block->n_angle : 0;
 }
 
+// Lists the given vertices of a body, or all of them where `node` is NULL: the angles of rods, its
+// last nodes, have no place. Messages begin with `where`. The caller frees the list.
+NOLI_WARN_UNUSED NoliStatus noli_model_list_vertices(const NoliModel* model, const char* where,
+                                                     int32_t body, const int32_t* node,
+                                                     int32_t n_node, int32_t** vertex,
+                                                     int32_t* n_vertex);
+
 // Doubles of the histories of all blocks.
 static inline int64_t noli_model_history_size(const NoliModel* model) {
   int64_t n = 0;

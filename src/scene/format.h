@@ -2,13 +2,12 @@
 //
 // One set of tables serves everything that knows the format: checking and filling in defaults
 // (check.c), storing values in the definition (store.c), the JSON Schema (describe.c) and the
-// reference in docs/reference/scene.md (a test). A key that is only a number, a word or a vector needs
-// nothing but its line here. What JSON cannot say (names that must exist, selections that must not
-// be empty) is read and checked where the definition is built, by what the key is about: bodies,
-// obstacles and half-spaces in build_bodies.c, motions and forces in build_motions.c,
-// connections in build_connections.c, contact,
-// friction and pairs in build_contact.c, probes in build_probes.c, designs in
-// build_design.c, the rest in build.c.
+// reference in docs/reference/scene.md (a test). A key that is only a number, a word or a vector
+// needs nothing but its line here. What JSON cannot say (names that must exist, selections that
+// must not be empty) is read and checked where the definition is built, by what the key is about:
+// bodies, obstacles and half-spaces in build_bodies.c, motions and forces in build_motions.c,
+// connections in build_connections.c, contact, friction and pairs in build_contact.c, probes in
+// build_probes.c, designs in build_design.c, the rest in build.c.
 #pragma once
 
 #include "base/context.h"

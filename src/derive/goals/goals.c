@@ -347,26 +347,6 @@ NoliGoalDef noli_default_goal_def(void) {
   return (NoliGoalDef){.weight = 1.0, .exponent = 8.0, .t_end = INFINITY};
 }
 
-static NoliStatus copy_vertices(NoliContext* context, const NoliModel* model, const char* where,
-                                const NoliGoalDef* def, Goal* goal) {
-  NoliStatus status = NOLI_OK;
-  int32_t first = model->vert_first[goal->body], n_all = model->vert_first[goal->body + 1] - first;
-  // angles of rods, the last nodes of a body, have no place
-  n_all -= noli_model_angle_count(model, goal->body);
-  NOLI_CHECK(context, def->node == NULL || def->n_node > 0, NOLI_ERROR_ARGUMENT,
-             "%sno vertices of body \"%s\" are selected", where, model->name[goal->body]);
-  goal->n_vertex = def->node != NULL ? def->n_node : n_all;
-  NOLI_NEW(context, goal->vertex, goal->n_vertex);
-  for (int32_t i = 0; i < goal->n_vertex; i++) {
-    int32_t local = def->node != NULL ? def->node[i] : i;
-    NOLI_CHECK(context, local >= 0 && local < n_all, NOLI_ERROR_ARGUMENT,
-               "%sbody \"%s\" has no vertex %d", where, model->name[goal->body], (int)local);
-    goal->vertex[i] = first + local;
-  }
-done:
-  return status;
-}
-
 static NoliStatus copy_elements(NoliContext* context, const NoliModel* model, const char* where,
                                 const NoliGoalDef* def, Goal* goal) {
   NoliStatus status = NOLI_OK;
@@ -479,8 +459,8 @@ static NoliStatus copy_goal(NoliGoals* goals, NoliSim* sim, const char* where,
   NOLI_CHECK(context, def->with == NULL || strncmp(def->quantity, "contact_", 8) == 0,
              NOLI_ERROR_ARGUMENT,
              "%s\"with\" is the other body of a \"contact_force\" or \"contact_pressure\"", where);
-
-  NOLI_TRY(copy_vertices(context, sim->model, where, def, goal));
+  NOLI_TRY(noli_model_list_vertices(sim->model, where, goal->body, def->node, def->n_node,
+                                    &goal->vertex, &goal->n_vertex));
   NOLI_TRY(copy_elements(context, sim->model, where, def, goal));
   NOLI_TRY(read_component(context, where, def, goal));
   NOLI_TRY(copy_target(context, where, def, goal));

@@ -2,6 +2,7 @@
 
 #include "derive/history_links.h"
 #include "derive/solves/sensitivity_solve.h"
+#include "math/sums.h"
 #include "step/conditions.h"
 
 #include <math.h>
@@ -437,13 +438,6 @@ NoliStatus noli_sensitivity_set_start(NoliSensitivity* self, const NoliTapePart*
   return set_stage(self, part, 0, *part->start.time, part->start.x, part->start.x, part->start.x);
 }
 
-// y += a x
-static void sensitivity_add(int64_t n, double a, const double* x, double* y) {
-  for (int64_t i = 0; i < n; i++) {
-    y[i] += a * x[i];
-  }
-}
-
 NoliStatus noli_sensitivity_force_adjoint(NoliSensitivity* self, const NoliTapePart* part,
                                           const double* b, NoliInputs* to, double* x, double* v) {
   NoliStatus status = NOLI_OK;
@@ -467,12 +461,12 @@ NoliStatus noli_sensitivity_force_adjoint(NoliSensitivity* self, const NoliTapeP
   negate(lambda, n);
   memset(self->product, 0, (size_t)n * sizeof(double));
   NOLI_TRY(noli_sensitivity_multiply(self, true, FORCES, lambda, self->product));
-  sensitivity_add(n, 1.0, hat, self->product);
-  sensitivity_add(n, 1.0, lagged, self->product);
+  noli_add_scaled(n, 1.0, hat, self->product);
+  noli_add_scaled(n, 1.0, lagged, self->product);
   noli_tie_derivatives_act(&self->ties, &stage->problem->followers, stage->n_threads, part->start.x,
                            self->product, to->value[NOLI_INPUT_TIE]);
-  sensitivity_add(n, 1.0, self->product, x);
-  sensitivity_add(n, -stage->time.h_v, hat, v);
+  noli_add_scaled(n, 1.0, self->product, x);
+  noli_add_scaled(n, -stage->time.h_v, hat, v);
 done:
   return status;
 }
@@ -487,7 +481,7 @@ NoliStatus noli_sensitivity_force_tangent(NoliSensitivity* self, const NoliTapeP
   double h_e_sqr = stage->time.h_e * stage->time.h_e, *g = self->lambda;
   double* hat = change->value[NOLI_INPUT_REFERENCE];
   memcpy(hat, x, (size_t)n * sizeof *hat);
-  sensitivity_add(n, -stage->time.h_v, v, hat);
+  noli_add_scaled(n, -stage->time.h_v, v, hat);
   memcpy(change->value[NOLI_INPUT_LAGGED], x, (size_t)n * sizeof *x);
   memset(g, 0, (size_t)n * sizeof *g);
   NOLI_TRY(noli_sensitivity_multiply(self, false, VISCOUS, hat, g));
@@ -497,7 +491,7 @@ NoliStatus noli_sensitivity_force_tangent(NoliSensitivity* self, const NoliTapeP
   ties_tangent(self, change, g);
   noli_stage_act_on_nodes(stage, g);
   memset(force, 0, (size_t)n * sizeof *force);
-  sensitivity_add(n, -1.0 / h_e_sqr, g, force);
+  noli_add_scaled(n, -1.0 / h_e_sqr, g, force);
 done:
   return status;
 }
@@ -532,7 +526,7 @@ NoliStatus noli_sensitivity_damping_tangent(NoliSensitivity* self, const NoliInp
   NOLI_TRY(noli_sensitivity_list_damping(self, &self->part_list));
   list_tangent(&self->part_list, change, g);
   NOLI_TRY(noli_sensitivity_multiply(self, false, NOLI_ROLE_DAMPING, moved, g));
-  sensitivity_add(n, 1.0 / h_e_sqr, g, force);
+  noli_add_scaled(n, 1.0 / h_e_sqr, g, force);
 done:
   return status;
 }

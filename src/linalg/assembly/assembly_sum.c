@@ -368,6 +368,15 @@ static void mask_matrix(const NoliAssembler* assembler, double* value, bool regu
                     MASK_BLOCK, mask_rows, &job);
 }
 
+static void add_plans(GroupJob* job) {
+  add_plan(&job->assembler->fixed, job);
+  add_plan(&job->assembler->changing, job);
+  if (job->clear) {
+    // there were no stencils
+    add_to_ranges(job, 0, N_RANGES, 0);
+  }
+}
+
 NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTerm* terms,
                                     int32_t n_terms, const double* x, unsigned what,
                                     double* gradient) {
@@ -392,12 +401,7 @@ NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTe
     noli_term_prepare(&terms[t], x, noli_context_threads(assembler->context));
   }
   if (job.what != 0) {
-    add_plan(&assembler->fixed, &job);
-    add_plan(&assembler->changing, &job);
-    if (job.clear) {
-      // there were no stencils
-      add_to_ranges(&job, 0, N_RANGES, 0);
-    }
+    add_plans(&job);
   }
 
   // stencils of other ranks
@@ -431,12 +435,7 @@ NoliStatus noli_assembler_multiply(NoliAssembler* assembler, const NoliEnergyTer
   for (int32_t t = 0; t < n_terms; t++) {
     noli_term_prepare(&terms[t], x, noli_context_threads(assembler->context));
   }
-  add_plan(&assembler->fixed, &job);
-  add_plan(&assembler->changing, &job);
-  if (job.clear) {
-    // there were no stencils
-    add_to_ranges(&job, 0, N_RANGES, 0);
-  }
+  add_plans(&job);
   NOLI_TRY(noli_ranks_sum(assembler->context, y, 3 * (int64_t)assembler->unknowns.n_node));
   if (assembler->n_held > 0) {
     noli_assembler_mask_gradient(assembler, y);
@@ -456,12 +455,7 @@ NoliStatus noli_assembler_linearize_skew(NoliAssembler* assembler, const NoliEne
                   .value = value,
                   .skew = true,
                   .clear = true};
-  add_plan(&assembler->fixed, &job);
-  add_plan(&assembler->changing, &job);
-  if (job.clear) {
-    // there were no stencils
-    add_to_ranges(&job, 0, N_RANGES, 0);
-  }
+  add_plans(&job);
   if (assembler->n_held > 0) {
     mask_matrix(assembler, value, false);
   }

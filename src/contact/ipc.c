@@ -59,7 +59,8 @@ static double contact_energy(const NoliBarrier* data, const NoliContact* contact
   return data->kappa * contact->weight * mollified_barrier(mollifier, barrier);
 }
 
-// Fills the Hessian if the slope b' of the barrier is 0, beyond dhat, or NaN, and returns true.
+// Fills the Hessian if the derivative b' of the barrier is 0, beyond dhat, or NaN, and returns
+// true.
 static bool fill_hessian(double first, double hessian[BLOCKS_4]) {
   bool fills = first == 0.0 || isnan(first);
   for (int i = 0; i < BLOCKS_4 && fills; i++) {
@@ -86,9 +87,9 @@ static NoliBarrierValue contact_barrier(const NoliBarrier* data, const NoliConta
   NoliBarrierValue b =
       noli_barrier_in_range(noli_gap_sqr(d_sqr, offset), data->dhat_sqr, contact->range);
   if (offset > 0.0) {
-    double d = sqrt(d_sqr), slope = (d - offset) / d;
-    b.second = b.second * slope * slope + b.first * (0.5 * offset / (d * d_sqr));
-    b.first *= slope;
+    double d = sqrt(d_sqr), derivative = (d - offset) / d;
+    b.second = b.second * derivative * derivative + b.first * (0.5 * offset / (d * d_sqr));
+    b.first *= derivative;
   }
   return b;
 }

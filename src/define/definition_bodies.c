@@ -141,6 +141,7 @@ static NoliStatus check_order(NoliContext* context, const char* name, const Noli
   NoliStatus status = NOLI_OK;
   const NoliProxyDef* proxy = &body->proxy;
   char where[160];
+
   snprintf(where, sizeof where, "body \"%.100s\": ", name);
   NOLI_TRY(noli_names_require(context, where, &noli_proxy_names, proxy->kind));
   NoliProxyKind kind = noli_proxy_kind(proxy);

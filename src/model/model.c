@@ -465,7 +465,7 @@ static NoliStatus copy_motions(NoliModel* model, const NoliSimDef* def) {
   for (int32_t m = 0; m < def->n_motions; m++) {
     NoliMotion* motion = &model->motion[model->n_motion++];
     motion->def = def->motions[m];
-    motion->n_calls = &model->n_calls;
+    motion->calls = model->calls;
     motion->end = motion->def.ends_beyond ? model->n_ends++ : NOLI_NULL_INDEX;
     int32_t body = motion->def.body;
     NOLI_TRY(copy_nodes(model, body, motion->def.node, motion->def.n_node, 0, &motion->node,
@@ -473,9 +473,6 @@ static NoliStatus copy_motions(NoliModel* model, const NoliSimDef* def) {
     motion->def.node = NULL;
     motion->def.name = NULL;
     NOLI_NEW(context, motion->X, 3 * (int64_t)motion->n_node);
-    NOLI_NEW(context, motion->x_t0, 3 * (int64_t)motion->n_node);
-    NOLI_NEW(context, motion->x_t1, 3 * (int64_t)motion->n_node);
-    NOLI_NEW(context, motion->inner, 3 * (int64_t)motion->n_node);
     for (int32_t i = 0; i < motion->n_node; i++) {
       int64_t node = model->vert_first[body] + motion->node[i];
       memcpy(&motion->X[3 * i], &model->problem.X[3 * node], 3 * sizeof(double));
@@ -693,13 +690,14 @@ done:
 }
 
 NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, bool divide,
-                             NoliModel** out) {
+                             NoliHostCalls* calls, NoliModel** out) {
   NoliStatus status = NOLI_OK;
   NoliModel* model = NULL;
   *out = NULL;
   NOLI_TRY(noli_definition_check(context, def));
   NOLI_NEW_ZERO(context, model, 1);
   model->context = context;
+  model->calls = calls;
   NOLI_TRY(build_bodies(model, def, divide));
   NOLI_TRY(build_conditions(model, def));
   NOLI_TRY(set_parameters(model, def));
@@ -724,9 +722,6 @@ static void release_parts(NoliModel* model) {
   for (int32_t m = 0; m < model->n_motion; m++) {
     noli_free(context, model->motion[m].node);
     noli_free(context, model->motion[m].X);
-    noli_free(context, model->motion[m].x_t0);
-    noli_free(context, model->motion[m].x_t1);
-    noli_free(context, model->motion[m].inner);
   }
 
   for (int32_t f = 0; f < model->n_force; f++) {

@@ -113,7 +113,8 @@ static NoliStatus copy_curve(NoliContext* context, const NoliMesh* from, NoliMes
   NoliStatus status = NOLI_OK;
   to->order = from->order;
   if (from->order > 1) {
-    int64_t width = from->order == 2 ? 6 : from->order == 3 ? 16 : 31;
+    static const int64_t inner[] = {0, 0, 6, 16, 31}; // nodes besides the corners, by order
+    int64_t width = inner[from->order];
     NOLI_NEW(context, to->curve_x, 3 * (int64_t)from->n_curve);
     NOLI_NEW(context, to->curve, width * from->n_tet);
     memcpy(to->curve_x, from->curve_x, 3 * (size_t)from->n_curve * sizeof *from->curve_x);
@@ -158,6 +159,7 @@ static NoliStatus choose_part(NoliContext* context, const NoliMesh* mesh, const 
     NOLI_TRY(noli_mesh_extract(context, mesh, as, out));
     goto done;
   }
+
   NoliMesh cells = *mesh;
   int32_t size = kind->cells(mesh).size;
   if (size != 4) {
@@ -176,6 +178,7 @@ static NoliStatus choose_part(NoliContext* context, const NoliMesh* mesh, const 
     cells.n_point = 0;
     cells.point = NULL;
   }
+
   NOLI_TRY(copy_mesh(context, &cells, out));
   NOLI_TRY(noli_mesh_remove_unused(context, *out));
 done:
@@ -608,14 +611,17 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
   NoliSceneNode node = noli_scene_member(entry, "mesh");
   NoliSceneNode as = noli_scene_member(entry, "as");
   NoliSceneNode refine = noli_scene_member(entry, "refine");
+
   NOLI_TRY(load(source, &node, &shape->source, &shape->path));
   NOLI_TRY(merge(source, entry, shape->source, &shape->cleaned));
   NOLI_TRY(read_kind(source, entry, &shape->kind));
   NOLI_TRY(check_source(source, &node, shape->source, obstacle, shape->kind));
+
   if (refine.value != NULL) {
     shape->refine = (int32_t)noli_scene_number(&refine);
     NOLI_TRY(noli_scene_refine(source, &refine, shape->refine, shape->source));
   }
+
   NOLI_TRY(reduce(context, noli_scene_string(&as), shape));
   NOLI_SCENE_CHECK(source, &node, shape->mesh->n_vert > 0, "nothing is left of the mesh as \"%s\"",
                    noli_scene_string(&as));

@@ -372,6 +372,7 @@ static NoliStatus fail_unheld(const NoliSim* sim, const Parts* parts, int32_t in
     vertex++;
   }
   int32_t body = model->problem.surface->body[vertex];
+
   NoliVec3 along = noli_load3(motion), about = noli_load3(motion + 3);
   bool turns = noli_norm3(about) > noli_norm3(along);
   NoliVec3 axis = noli_normalize3(turns ? about : along);
@@ -380,6 +381,7 @@ static NoliStatus fail_unheld(const NoliSim* sim, const Parts* parts, int32_t in
   for (int k = 0; k < 3; k++) {
     n[k] = fabs(n[k]) < 5e-4 ? 0.0 : n[k]; // no "-0"
   }
+
   int32_t n_all = model->vert_first[body + 1] - model->vert_first[body];
   bool whole = parts->part[index].n_vert == n_all - noli_model_angle_count(model, body);
   return noli_fail(

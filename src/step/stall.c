@@ -312,9 +312,9 @@ NoliStatus noli_sim_watch(void* user, const NoliStage* stage) {
   // a solver may take this for the failure of one attempt and try another: remember the answer
   const NoliNewtonStat* last = &stage->record.newton.data[stage->record.newton.count - 1];
   if (!sim->host.cancelled && sim->host.progress != NULL) {
-    sim->model->n_calls++;
+    noli_host_called(sim->host.calls, 1);
     sim->host.cancelled = !sim->host.progress(sim->host.progress_user, sim, last);
-    sim->model->n_calls--;
+    noli_host_called(sim->host.calls, -1);
   }
   return sim->host.cancelled
              ? noli_fail(sim->context, NOLI_CANCELLED,

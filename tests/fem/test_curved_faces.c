@@ -231,8 +231,8 @@ static void closed_surfaces_balance(void** state) {
       ASSERT_OK(noli_quadrature_tet(s.context, 3 * shape, &rule));
       for (int32_t t = 0; t < s.mesh->n_tet; t++) {
         for (int32_t q = 0; q < rule.n; q++) {
-          NoliMat3 slope = noli_space_dxdxi(&s.space, t, rule.xi + 3 * q);
-          volume += rule.weight[q] * noli_det33(&slope);
+          NoliMat3 derivative = noli_space_dxdxi(&s.space, t, rule.xi + 3 * q);
+          volume += rule.weight[q] * noli_det33(&derivative);
         }
       }
       noli_quadrature_free(s.context, &rule);

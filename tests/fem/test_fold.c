@@ -73,7 +73,7 @@ static double area_of(const Sheet* sheet, int t) {
   return 0.5 * fabs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]));
 }
 
-// The height of vertices with curvature k = (k11, k22, k12), and some slope.
+// The height of vertices with curvature k = (k11, k22, k12), and some derivative.
 static void curve(const Sheet* sheet, const double k[3], double size, double* x) {
   memcpy(x, sheet->X, sizeof sheet->X);
   for (int v = 0; v < VERTICES; v++) {

@@ -128,7 +128,7 @@ static void check_scene(bool plate) {
   World world = world_new(1);
   kinds_add(&world, plate);
   world_start(&world);
-  NoliProblem* problem = &world.sim->model->problem;
+  NoliProblem* problem = &world.sim->own_model->problem;
   size_t n_value = 3 * (size_t)problem->n_vert;
   double *x = malloc(n_value * sizeof *x), *reference = malloc(n_value * sizeof *x);
   TestRandom random = {11};

@@ -18,10 +18,10 @@ static void laws_have_their_derivatives(void** state) {
     for (double r = 0.02; r < 5.0; r *= 1.13) {
       NoliVolumeLaw law = {models[m], 0.3, 2e-5, 4e3};
       double V = r * law.rest, h = 1e-5 * V;
-      double slope =
+      double derivative =
           (noli_volume_law_energy(&law, V + h) - noli_volume_law_energy(&law, V - h)) / (2.0 * h);
       double pressure = noli_volume_law_pressure(&law, V);
-      ASSERT_NEAR(slope, -pressure, 1e-6 * (1.0 + 1.0 / r) / law.compression);
+      ASSERT_NEAR(derivative, -pressure, 1e-6 * (1.0 + 1.0 / r) / law.compression);
       double bend =
           (noli_volume_law_pressure(&law, V + h) - noli_volume_law_pressure(&law, V - h)) /
           (2.0 * h);

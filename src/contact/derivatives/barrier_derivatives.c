@@ -75,12 +75,12 @@ static NoliBarrierValue by_distance(double gap_sqr, double dhat_sqr, double rang
 static void write_numbers(const NoliBarrier* data, const NoliContact* contact, const double* x,
                           double* block) {
   Parts parts = parts_of(data, contact, x);
-  double gap_sqr = parts.gap * parts.gap, slope = parts.gap / parts.d;
+  double gap_sqr = parts.gap * parts.gap, derivative = parts.gap / parts.d;
   NoliBarrierValue b = noli_barrier_in_range(gap_sqr, data->dhat_sqr, contact->range);
   NoliBarrierValue r = by_distance(gap_sqr, data->dhat_sqr, contact->range);
-  write_column(&parts, r.value, slope * r.first, NOLI_BARRIER_NUMBERS, 0, block);
+  write_column(&parts, r.value, derivative * r.first, NOLI_BARRIER_NUMBERS, 0, block);
   for (int32_t k = 1; k < NOLI_BARRIER_NUMBERS; k++) {
-    write_column(&parts, b.value, slope * b.first, NOLI_BARRIER_NUMBERS, k, block);
+    write_column(&parts, b.value, derivative * b.first, NOLI_BARRIER_NUMBERS, k, block);
   }
 }
 
@@ -203,8 +203,8 @@ done:
   return status;
 }
 
-NoliStatus noli_barrier_slopes(NoliMixedList* list, const NoliBarrier* data,
-                               const NoliBarrierInputs* inputs, const double* x) {
+NoliStatus noli_barrier_derivatives(NoliMixedList* list, const NoliBarrier* data,
+                                    const NoliBarrierInputs* inputs, const double* x) {
   NoliStatus status = NOLI_OK;
   if (noli_mixed_list_wants(list, NOLI_INPUT_REST)) {
     NOLI_TRY(list_rest(list, data, inputs->X, x));

@@ -295,7 +295,8 @@ static Model model_at(const NoliFriction* data, int64_t i, const double* x, bool
     model.s[1] = model.u[1] / y;
   }
   model.across = noli_sliding_over_y(&law, y, contact->lambda);
-  model.along = contact->majorized ? model.across : noli_sliding_slope(&law, y, contact->lambda);
+  model.along =
+      contact->majorized ? model.across : noli_sliding_derivative(&law, y, contact->lambda);
   model.along = projected && model.along < 0.0 ? 0.0 : model.along;
   return model;
 }

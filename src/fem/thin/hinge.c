@@ -309,7 +309,7 @@ static void shape_gradient(const double X[12], double gradient[12]) {
 }
 
 void noli_bending_by_rest(const NoliBending* bending, int64_t h, const double* X, const double* x,
-                          double slope[144]) {
+                          double derivative[144]) {
   const NoliHinges* hinges = bending->hinges;
   double at[12], rest[12], now[12], then[12], shape[12];
   gather(hinges, h, x, at);
@@ -320,12 +320,12 @@ void noli_bending_by_rest(const NoliBending* bending, int64_t h, const double* X
   double k = bending->scale * hinges->stiffness[h];
   double turn = remainder(noli_hinge_angle(at) - hinges->rest[h], 2.0 * PI);
   for (int i = 0; i < 144; i++) {
-    slope[i] = k * now[i / 12] * (turn * shape[i % 12] - then[i % 12]);
+    derivative[i] = k * now[i / 12] * (turn * shape[i % 12] - then[i % 12]);
   }
 }
 
 void noli_bending_energy_by_rest(const NoliBending* bending, int64_t h, const double* X,
-                                 const double* x, double slope[12]) {
+                                 const double* x, double derivative[12]) {
   const NoliHinges* hinges = bending->hinges;
   double at[12], rest[12], then[12], shape[12], k = bending->scale * hinges->stiffness[h];
   gather(hinges, h, x, at);
@@ -334,7 +334,7 @@ void noli_bending_energy_by_rest(const NoliBending* bending, int64_t h, const do
   shape_gradient(rest, shape);
   double turn = remainder(noli_hinge_angle(at) - hinges->rest[h], 2.0 * PI);
   for (int i = 0; i < 12; i++) {
-    slope[i] = k * turn * (0.5 * turn * shape[i] - then[i]);
+    derivative[i] = k * turn * (0.5 * turn * shape[i] - then[i]);
   }
 }
 

@@ -290,7 +290,7 @@ static void stiffness_gradient(const Turn* rest, double k, const double* bending
 }
 
 void noli_turning_by_rest(const NoliTurning* turning, int64_t i, const double* X, const double* x,
-                          double slope[81]) {
+                          double derivative[81]) {
   const NoliTurns* turns = turning->turns;
   const int32_t *node = turns->node + 3 * i, *segment = turns->segment + 2 * i;
   Turn now = turn_at(x, node), rest = turn_at(X, node);
@@ -301,14 +301,14 @@ void noli_turning_by_rest(const NoliTurning* turning, int64_t i, const double* X
   stiffness_gradient(&rest, k, turning->bending, segment, by_stiffness);
   double turned = kappa_by_cosine(&now) * kappa_by_cosine(&rest);
   for (int j = 0; j < 81; j++) {
-    slope[j] = k > 0.0 ? turning->scale * k * by_now[j / 9] *
-                             (first * by_stiffness[j % 9] - turned * by_rest[j % 9])
-                       : 0.0;
+    derivative[j] = k > 0.0 ? turning->scale * k * by_now[j / 9] *
+                                  (first * by_stiffness[j % 9] - turned * by_rest[j % 9])
+                            : 0.0;
   }
 }
 
 void noli_turning_energy_by_rest(const NoliTurning* turning, int64_t i, const double* X,
-                                 const double* x, double slope[9]) {
+                                 const double* x, double derivative[9]) {
   const NoliTurns* turns = turning->turns;
   const int32_t *node = turns->node + 3 * i, *segment = turns->segment + 2 * i;
   Turn now = turn_at(x, node), rest = turn_at(X, node);
@@ -317,9 +317,9 @@ void noli_turning_energy_by_rest(const NoliTurning* turning, int64_t i, const do
   cosine_gradient(&rest, by_rest);
   stiffness_gradient(&rest, k, turning->bending, segment, by_stiffness);
   for (int j = 0; j < 9; j++) {
-    slope[j] = k > 0.0 ? turning->scale * k * excess *
-                             (0.5 * excess * by_stiffness[j] - turned * by_rest[j])
-                       : 0.0;
+    derivative[j] = k > 0.0 ? turning->scale * k * excess *
+                                  (0.5 * excess * by_stiffness[j] - turned * by_rest[j])
+                            : 0.0;
   }
 }
 

@@ -113,6 +113,7 @@ NoliStatus noli_run_audit_sized(NoliContext* context, const char* directory, Nol
   NoliRunAudit own = {0};
   NoliAuditor auditor = {
       .context = context, .audit = &own, .run = {.context = context, .directory = directory}};
+
   NOLI_TRY(noli_run_reader_open(&auditor.run));
   NOLI_TRY(noli_auditor_check_masses(&auditor));
   NOLI_TRY(noli_auditor_read_histories(&auditor));

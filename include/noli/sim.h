@@ -105,6 +105,12 @@ typedef struct NoliStepReport {
   double increment; ///< s, length of the shortest part of the step
   double imbalance; ///< largest residual force on a body, relative to the force that acts on it;
                     ///< at most NoliSimDef.imbalance, unless rounding is larger
+  /// Friction law "stick": energy in the slips of contacts, which friction_loss does not contain;
+  /// contacts that hold and that slide; the longest way that one of them has slid
+  double friction_stored;
+  int64_t contacts_held;
+  int64_t contacts_sliding;
+  double slid; ///< m
 } NoliStepReport;
 
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names

@@ -46,6 +46,7 @@ void noli_sim_def_init(NoliSimDef* def, size_t size) {
       .ccd = "additive",
       .friction_speed = {1e-3, NOLI_OF_BALL},
       .friction_method = "lagged",
+      .friction_law = "velocity",
       .friction_basis_derivatives = true,
       .friction_iterations = NOLI_FRICTION_AUTOMATIC,
       .tolerance = {1e-2, NOLI_OF_BALL},
@@ -173,6 +174,7 @@ static void fill_choices(Made* made) {
   use(&def->contact_model, sim.contact_model);
   use(&def->ccd, sim.ccd);
   use(&def->friction_method, sim.friction_method);
+  use(&def->friction_law, sim.friction_law);
   use(&def->linear_solver, sim.linear_solver);
   use(&def->implicit_newton.linear, sim.implicit_newton.linear);
   use(&def->audit, sim.audit);

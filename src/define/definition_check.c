@@ -58,6 +58,7 @@ static NoliStatus check_choices(NoliContext* context, const NoliSimDef* def) {
       {&noli_contact_model_names, def->contact_model},
       {&noli_ccd_names, def->ccd},
       {&noli_friction_method_names, def->friction_method},
+      {&noli_friction_law_names, def->friction_law},
       {&noli_solver_names, def->solver},
       {&noli_termination_names, def->termination},
       {&noli_linear_solver_names, def->linear_solver},

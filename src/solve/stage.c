@@ -97,7 +97,8 @@ void noli_stage_list_terms(NoliStage* stage) {
   stage->friction.law = (NoliFriction){.set = &stage->friction.set,
                                        .x_hat = stage->time.x_hat,
                                        .eps_v = problem->friction.speed,
-                                       .h_v = stage->time.h_v};
+                                       .h_v = stage->time.h_v,
+                                       .stick = noli_stage_stick(stage)};
   for (int32_t i = 0; i < stage->terms.first_contact; i++) {
     const NoliTerm* term = &stage->terms.term[i];
     stage->here->term[i] = term->type->list(stage, term->self, stage->here);
@@ -227,6 +228,11 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   stage->problem = problem;
   stage->n_threads = noli_context_threads(context);
   noli_friction_set_init(&stage->friction.set);
+  noli_friction_set_init(&stage->friction.end);
+  if (problem->friction.sticks) {
+    NOLI_TRY(noli_stick_create(context, problem->surface, &stage->friction.stick));
+    stage->friction.stick.length = problem->friction.stick_length;
+  }
   stage->friction.basis_derivatives = problem->friction.basis_derivatives;
   NOLI_TRY(allocate_vectors(stage));
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &stage->contact.broad_phase));
@@ -288,6 +294,9 @@ void noli_stage_destroy(NoliStage** owner) {
   destroy_memory(context, stage->problem->contact.model->destroy, stage->contact.data);
   noli_broad_phase_destroy(&stage->contact.broad_phase);
   noli_friction_set_free(context, &stage->friction.set);
+  noli_friction_set_free(context, &stage->friction.end);
+  noli_stick_free(context, &stage->friction.stick);
+  noli_array_free(context, &stage->friction.slips);
 
   // workspaces
   noli_directions_destroy(&stage->work.directions);
@@ -528,7 +537,7 @@ int32_t noli_min_iterations(const NoliStage* stage, double speed) {
   }
   int64_t contacts = problem->contact.model->count_near(stage);
   bool has_friction = problem->friction.acts && (contacts > 0 || stage->friction.set.n_all > 0);
-  if (has_friction && speed >= FRICTION_RESOLVED * problem->friction.speed) {
+  if (has_friction && speed >= FRICTION_RESOLVED * problem->friction.speed_scale) {
     return LEAST_WITH_FRICTION;
   }
   // a repeated solve starts at the solution with other normal forces
@@ -610,9 +619,47 @@ NoliStatus noli_stage_lag_friction(NoliStage* stage) {
     return NOLI_OK;
   }
   NoliWork before = noli_work(NOLI_WORK_FRICTION);
-  NoliStatus status = problem->contact.model->lag_friction(stage, &stage->friction.set);
+  NoliStatus status = noli_stage_find_friction(stage, &stage->friction.set);
   noli_work(before);
   noli_stage_list_terms(stage);
+  return status;
+}
+
+NoliStatus noli_stage_find_friction(NoliStage* stage, NoliFrictionSet* set) {
+  NoliStatus status = stage->problem->contact.model->lag_friction(stage, set);
+  if (status == NOLI_OK && stage->problem->friction.sticks) {
+    noli_stick_attach(&stage->friction.stick, stage->here->x, set);
+  }
+  return status;
+}
+
+NoliStatus noli_stage_find_slips(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  NoliStickList own = {0};
+  NoliStickList* slips = &stage->friction.slips;
+  NoliFriction friction = stage->friction.law;
+  bool implicit = stage->problem->friction.implicit && !stage->friction.lags_all;
+  bool divided = noli_stage_divides_contacts(stage);
+  double scale = stage->time.h_e * stage->time.h_e;
+  slips->count = 0;
+  if (!stage->problem->friction.sticks) {
+    return NOLI_OK;
+  }
+
+  // implicit friction has no set
+  if (implicit) {
+    friction.set = &stage->friction.end;
+    NOLI_TRY(noli_stage_find_friction(stage, &stage->friction.end));
+  }
+  NOLI_TRY(noli_stick_collect(&stage->friction.stick, stage->context, &friction, stage->here->x,
+                              scale, implicit || stage->friction.late, divided ? &own : slips));
+  if (divided) {
+    NOLI_TRY(noli_ranks_gather(stage->context, sizeof *own.data, own.data, own.count,
+                               (void**)&slips->data, &slips->capacity, &slips->count));
+  }
+  noli_stick_sort(slips);
+done:
+  noli_array_free(stage->context, &own);
   return status;
 }
 

@@ -35,22 +35,25 @@ static void add_all(const NoliFriction* data, const Motion* motion, SumsOf* sums
   }
 }
 
-static double sliding_at(const NoliFriction* data, int64_t i, const Motion* motion) {
-  double u[2];
+// The length of the sliding, and of the viscous force that the law lacks.
+static double sliding_at(const NoliFriction* data, int64_t i, const Motion* motion, double* drag) {
+  double u[2], force[2];
   noli_friction_sliding(data, i, motion->x, u);
+  noli_friction_drag(data, i, u, force);
+  *drag = sqrt(force[0] * force[0] + force[1] * force[1]);
   return sqrt(u[0] * u[0] + u[1] * u[1]);
 }
 
 static NoliFrictionSums force_of(const NoliFriction* data, int64_t i, const NoliSlidingLaw* law,
                                  double lambda, const Motion* motion) {
-  double y = sliding_at(data, i, motion);
-  return (NoliFrictionSums){.force = y * noli_sliding_over_y(law, y, lambda)};
+  double drag, y = sliding_at(data, i, motion, &drag);
+  return (NoliFrictionSums){.force = y * noli_sliding_over_y(law, y, lambda) + drag};
 }
 
 static NoliFrictionSums bounds_of(const NoliFriction* data, int64_t i, const NoliSlidingLaw* law,
                                   double lambda, const Motion* motion) {
-  double y = sliding_at(data, i, motion), at = fmax(y, law->eps);
-  double most = at * noli_sliding_over_y(law, at, lambda);
+  double drag, y = sliding_at(data, i, motion, &drag), at = fmax(y, law->eps);
+  double most = at * noli_sliding_over_y(law, at, lambda) + drag;
   return (NoliFrictionSums){.least = y < law->eps ? 0.0 : most, .most = most};
 }
 

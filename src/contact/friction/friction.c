@@ -62,7 +62,8 @@ static NoliFrictionContact friction_contact(const NoliFrictionLaw* law,
   NoliFrictionContact made = {.law = *law,
                               .lambda = contact->lambda,
                               .entity = {contact->entity[0], contact->entity[1]},
-                              .n_first = contact->n_first};
+                              .n_first = contact->n_first,
+                              .by_vertex = contact->by_vertex};
   memcpy(made.weight, contact->weight, sizeof made.weight);
   made.t[0] = noli_orthogonal3(contact->normal);
   made.t[1] = noli_cross3(contact->normal, made.t[0]);
@@ -234,6 +235,11 @@ done:
   return status;
 }
 
+// How often the displacement of a step counts (stick.h).
+static double rate_of(const NoliFriction* data) {
+  return data->stick != NULL ? data->stick->rate : 1.0;
+}
+
 void noli_friction_sliding(const NoliFriction* data, int64_t i, const double* x, double u[2]) {
   const NoliFrictionContact* contact = &data->set->contact.data[i];
   Stencil stencil = stencil_of(data->set, i);
@@ -246,9 +252,8 @@ void noli_friction_sliding(const NoliFriction* data, int64_t i, const double* x,
   }
   u[0] = noli_dot3(contact->t[0], moved);
   u[1] = noli_dot3(contact->t[1], moved);
-  if (data->stick != NULL) {
-    u[0] += contact->offset[0];
-    u[1] += contact->offset[1];
+  for (int k = 0; k < 2 && data->stick != NULL; k++) {
+    u[k] = contact->offset[k] + data->stick->rate * u[k];
   }
 }
 
@@ -258,8 +263,9 @@ static double length2(const double u[2]) {
 
 NoliSlidingLaw noli_friction_law_of(const NoliFriction* data, int64_t i) {
   const NoliFrictionLaw* law = &data->set->contact.data[i].law;
-  return data->stick != NULL ? noli_stick_law(law, data->stick->length, data->stick->duration)
-                             : noli_sliding_law(law, data->eps_v, data->h_v);
+  return data->stick != NULL
+             ? noli_stick_law(law, data->stick->length, data->stick->rate * data->stick->duration)
+             : noli_sliding_law(law, data->eps_v, data->h_v);
 }
 
 // The viscous force over the sliding of this step of a contact that sticks, N/m.
@@ -272,7 +278,7 @@ void noli_friction_drag(const NoliFriction* data, int64_t i, const double u[2], 
   const NoliFrictionContact* contact = &data->set->contact.data[i];
   double drag = drag_of(data, i);
   for (int k = 0; k < 2; k++) {
-    force[k] = drag > 0.0 ? drag * (u[k] - contact->offset[k]) : 0.0;
+    force[k] = drag > 0.0 ? drag / rate_of(data) * (u[k] - contact->offset[k]) : 0.0;
   }
 }
 
@@ -280,11 +286,12 @@ void noli_friction_drag(const NoliFriction* data, int64_t i, const double u[2], 
 static double potential_at(const NoliFriction* data, int64_t i, const double u[2]) {
   const NoliFrictionContact* contact = &data->set->contact.data[i];
   NoliSlidingLaw law = noli_friction_law_of(data, i);
-  double energy = noli_sliding_potential(&law, length2(u), contact->lambda),
-         drag = drag_of(data, i);
-  if (drag > 0.0) {
-    double moved[2] = {u[0] - contact->offset[0], u[1] - contact->offset[1]};
-    energy += 0.5 * drag * (moved[0] * moved[0] + moved[1] * moved[1]);
+  double energy = noli_sliding_potential(&law, length2(u), contact->lambda) / rate_of(data);
+  if (drag_of(data, i) > 0.0) {
+    double drag[2];
+    noli_friction_drag(data, i, u, drag);
+    energy += 0.5 / rate_of(data) *
+              (drag[0] * (u[0] - contact->offset[0]) + drag[1] * (u[1] - contact->offset[1]));
   }
   return energy;
 }
@@ -346,7 +353,9 @@ static void contact_block(const NoliFriction* data, int64_t i, const double* x, 
                           double block[9]) {
   const NoliFrictionContact* contact = &data->set->contact.data[i];
   Model model = model_at(data, i, x, projected);
-  const double *s = model.s, along = model.along + model.drag, across = model.across + model.drag;
+  double rate = rate_of(data);
+  const double *s = model.s, along = rate * model.along + model.drag,
+               across = rate * model.across + model.drag;
   NoliVec3 a = noli_add3(noli_scale3(s[0], contact->t[0]), noli_scale3(s[1], contact->t[1]));
   NoliVec3 b = noli_sub3(noli_scale3(s[0], contact->t[1]), noli_scale3(s[1], contact->t[0]));
   const double av[3] = {a.x, a.y, a.z}, bv[3] = {b.x, b.y, b.z};
@@ -374,12 +383,15 @@ static Course course_of(const NoliFriction* data, int64_t i, const double* x, co
   double expected = model.across * (u[0] * du[0] + u[1] * du[1]) +
                     0.5 * (model.along * along * along + model.across * across * across);
   double change = potential_at(data, i, end) - potential_at(data, i, u);
+  double excess = 0.5 * model.across * (along * along + across * across); // of a majorizing model
+  double rate = rate_of(data);
+  expected /= rate;
+  excess /= rate;
   if (model.drag > 0.0) {
     noli_friction_drag(data, i, u, drag);
-    expected +=
-        drag[0] * du[0] + drag[1] * du[1] + 0.5 * model.drag * (du[0] * du[0] + du[1] * du[1]);
+    expected += (drag[0] * du[0] + drag[1] * du[1]) / rate +
+                0.5 * model.drag * (du[0] * du[0] + du[1] * du[1]) / (rate * rate);
   }
-  double excess = 0.5 * model.across * (along * along + across * across); // of a majorizing model
   return (Course){change > expected + SEEN * excess, length2(du) < SETTLED * length2(u)};
 }
 

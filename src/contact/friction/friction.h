@@ -19,6 +19,7 @@ typedef struct NoliFrictionContact {
   int32_t entity[2];
   int32_t n_first; // nodes that belong to entity[0], the first ones
   bool majorized;  // see noli_friction_majorize
+  bool by_vertex;  // as in NoliNormalContact
   // of contacts that stick (stick.h)
   NoliVec3 slip;    // m, at the start of the step
   double offset[2]; // the same in the basis t
@@ -33,6 +34,7 @@ typedef struct NoliNormalContact {
   double lambda;    // magnitude of the normal force of the scaled potential
   int32_t entity[2];
   int32_t n_first; // nodes that belong to entity[0], the first ones
+  bool by_vertex;  // its other nodes are a patch that changes: the first one identifies it
 } NoliNormalContact;
 
 // All stencils have 4 nodes, or all have any size: then `first` is not empty.

@@ -1,5 +1,7 @@
 #include "contact/friction/friction_residual.h"
 
+#include "contact/friction/stick.h"
+
 #include <math.h>
 
 // A contact counts for both of its bodies, and once for a body that touches itself.
@@ -65,7 +67,7 @@ static NoliFrictionSums change_of(const NoliFriction* data, int64_t i, const Nol
   noli_friction_sliding(data, i, motion->x, u);
   noli_friction_sliding(&moved, i, motion->step, p);
   for (int32_t end = 0; end < 2; end++) {
-    double by = end - motion->alpha;
+    double by = (end - motion->alpha) * (data->stick != NULL ? data->stick->rate : 1.0);
     double a = u[0] + by * p[0], b = u[1] + by * p[1];
     double over_y = noli_sliding_over_y(law, sqrt(a * a + b * b), lambda);
     force[end][0] = over_y * a;

@@ -334,8 +334,7 @@ static void stencil_of_set(const NoliFrictionSet* set, int64_t i, int32_t node[4
   int64_t begin = 4 * i, n = 4;
   if (set->first.count > 0) {
     begin = set->first.data[i];
-    n = set->first.data[i + 1] - begin;
-    n = n > 4 ? 1 : n;
+    n = set->contact.data[i].by_vertex ? 1 : set->first.data[i + 1] - begin;
   }
   for (int64_t k = 0; k < 4; k++) {
     node[k] = k < n ? set->node.data[begin + k] : NOLI_NULL_INDEX;
@@ -356,14 +355,10 @@ static int64_t stencil_at(const NoliFrictionSet* set, int64_t i, const int32_t**
   return node_count(*node);
 }
 
-// The vertex of one side of contact i that is nearest to the closest points: of the largest weight.
-static int32_t nearest_vertex(const NoliFrictionSet* set, int64_t i, int32_t side) {
-  const int32_t* node;
-  const double* weight;
-  int64_t n = stencil_at(set, i, &node, &weight), n_first = set->contact.data[i].n_first;
+int32_t noli_stick_nearest(const int32_t* node, const double* weight, int64_t begin, int64_t end) {
   int32_t found = NOLI_NULL_INDEX;
   double largest = -1.0;
-  for (int64_t k = side == 0 ? 0 : n_first; k < (side == 0 ? n_first : n); k++) {
+  for (int64_t k = begin; k < end && node[k] != NOLI_NULL_INDEX; k++) {
     if (fabs(weight[k]) > largest) {
       largest = fabs(weight[k]);
       found = node[k];
@@ -374,7 +369,23 @@ static int32_t nearest_vertex(const NoliFrictionSet* set, int64_t i, int32_t sid
 
 static NoliMat3 rotation_of(const NoliStickTable* table, const NoliFrictionSet* set, int64_t i,
                             const double* x) {
-  return noli_stick_rotation(table, nearest_vertex(set, i, 0), nearest_vertex(set, i, 1), x);
+  const int32_t* node;
+  const double* weight;
+  int64_t n = stencil_at(set, i, &node, &weight), n_first = set->contact.data[i].n_first;
+  return noli_stick_rotation(table, noli_stick_nearest(node, weight, 0, n_first),
+                             noli_stick_nearest(node, weight, n_first, n), x);
+}
+
+NoliVec3 noli_stick_slip(const NoliStickTable* table, const int32_t node[4],
+                         const int32_t entity[2], int32_t n_first, int32_t a, int32_t b,
+                         NoliVec3 normal, const double* x) {
+  double path;
+  NoliVec3 slip = noli_stick_find(table, node, entity, n_first, &path);
+  if (noli_norm_sqr3(slip) == 0.0) {
+    return slip;
+  }
+  NoliMat3 turn = noli_stick_rotation(table, a, b, x);
+  return noli_stick_in_plane(noli_mul33_vec(&turn, slip), normal);
 }
 
 void noli_stick_attach(const NoliStickTable* table, const double* x, NoliFrictionSet* set) {
@@ -417,7 +428,7 @@ static NoliStick slip_after(const NoliStickTable* table, const NoliFriction* dat
   double u[2];
   noli_friction_sliding(data, i, x, u);
   double y = sqrt(u[0] * u[0] + u[1] * u[1]);
-  double plastic = y > table->length ? 1.0 - table->length / y : 0.0;
+  double plastic = y > table->length ? (1.0 - table->length / y) / table->rate : 0.0;
   NoliVec3 p = noli_add3(noli_scale3(plastic * u[0], contact->t[0]),
                          noli_scale3(plastic * u[1], contact->t[1]));
   NoliVec3 normal = noli_cross3(contact->t[0], contact->t[1]);

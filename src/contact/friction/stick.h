@@ -10,11 +10,15 @@
 // load steps without a velocity have friction, too. At |s| = delta the contact yields: it slides
 // with mu lambda and keeps |s| = delta. This is elasto-plasticity of the interface, and a step
 // solves it in the usual way: with the trial slip
-//   u = s_n + T^T sum_i w_i (x_i - x_n,i)                                                    (1)
-// the potential of the step is mu lambda f0(|u|; delta), the term of lagged friction with one
+//   u = s_n + r T^T sum_i w_i (x_i - x_n,i)                                                  (1)
+// the potential of the step is mu lambda f0(|u|; delta) / r, the term of lagged friction with one
 // offset and another length. At the end of an accepted step the part of u beyond delta is plastic:
-//   p = u (1 - delta / |u|) if |u| > delta, otherwise 0                                      (2)
-// and the rest is the new elastic slip. f0 is convex and C1, so that nothing else changes in the
+//   p = u (1 - delta / |u|) / r if |u| > delta, otherwise 0                                  (2)
+// and the rest is the new elastic slip. r is 1, or 2 with integrators that do not damp what they do
+// not resolve (those that carry forces over): then the displacement of a step acts as if it were
+// that of the next one, too, a dashpot as strong as friction that depends on the velocity. Without
+// it sticking contacts vibrate, and the trapezoidal rule gains energy where normal forces change.
+// f0 is convex and C1, so that nothing else changes in the
 // solvers; with delta = h eps_v the matrices are as stiff as those of [Li2020].
 //
 // Objectivity. A body and its grip that turn together by R move the closest points against each
@@ -70,6 +74,7 @@ typedef NOLI_ARRAY(NoliStick) NoliStickList;
 typedef struct NoliStickTable {
   double length;   // m, delta
   double duration; // s, from the start of the step to the end of the stage
+  double rate;     // r of (1), 1 or more
   double* x;       // (n_vert x 3) at the start of the step
 
   // the contacts of the state, sorted by key, borrowed
@@ -114,6 +119,23 @@ NoliMat3 noli_stick_rotation(const NoliStickTable* table, int32_t a, int32_t b, 
 
 // `slip` in the plane with this unit normal, of the same length unless it is nearly normal.
 NoliVec3 noli_stick_in_plane(NoliVec3 slip, NoliVec3 normal);
+
+// The law of implicit friction, which has no viscosity where contacts stick.
+static inline NoliSlidingLaw noli_stick_or_velocity_law(const NoliFrictionLaw* law,
+                                                        const NoliStickTable* stick, double eps_v,
+                                                        double h_v) {
+  return stick != NULL ? noli_stick_law(law, stick->length, stick->rate * stick->duration)
+                       : noli_sliding_law(law, eps_v, h_v);
+}
+
+// The slip of a stencil turned to x, in the plane with this normal; a and b as above.
+NoliVec3 noli_stick_slip(const NoliStickTable* table, const int32_t node[4],
+                         const int32_t entity[2], int32_t n_first, int32_t a, int32_t b,
+                         NoliVec3 normal, const double* x);
+
+// The vertex of the nodes [begin, end) with the largest weight, by magnitude; NOLI_NULL_INDEX if
+// there are none.
+int32_t noli_stick_nearest(const int32_t* node, const double* weight, int64_t begin, int64_t end);
 
 // Gives the contacts of a set, whose bases are those at x, their slips.
 void noli_stick_attach(const NoliStickTable* table, const double* x, NoliFrictionSet* set);

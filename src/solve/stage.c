@@ -751,6 +751,14 @@ NoliStatus noli_stage_kappa_from_forces(NoliStage* stage, const NoliStiffness* b
                          problem->contact.fixed_stiffness * stage->time.h_e * stage->time.h_e);
     return NOLI_OK;
   }
+  // implicit friction of contacts that stick balances a part of the barrier where normals differ
+  double* friction = stage->search.rounding;
+  bool sticks = problem->friction.sticks && problem->friction.implicit && !stage->friction.lags_all;
+  if (sticks) {
+    memset(friction, 0, (size_t)problem->n_vert * 3 * sizeof *friction);
+    NOLI_TRY(noli_stage_friction_forces(stage, friction));
+  }
+
   // gradients of the barrier with kappa = 1 and of all other terms
   double* barrier = stage->search.trial_gradient;
   memset(barrier, 0, (size_t)problem->n_vert * 3 * sizeof *barrier);
@@ -759,6 +767,9 @@ NoliStatus noli_stage_kappa_from_forces(NoliStage* stage, const NoliStiffness* b
   noli_stage_act_on_nodes(stage, barrier);
   noli_system_mask(&stage->system, barrier);
   NOLI_TRY(noli_stage_gradient_without_contact(stage));
+  for (int64_t i = 0; sticks && i < 3 * (int64_t)problem->n_vert; i++) {
+    stage->search.gradient[i] -= stage->time.h_e * stage->time.h_e * friction[i];
+  }
   noli_stage_set_kappa(stage, noli_stiffness_initial(bounds, problem->n_vert, barrier,
                                                      stage->search.gradient, stage->system.dof));
 done:

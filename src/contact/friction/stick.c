@@ -52,6 +52,8 @@ done:
 void noli_stick_free(NoliContext* context, NoliStickTable* table) {
   noli_array_free(context, &table->first);
   noli_array_free(context, &table->contact);
+  noli_array_free(context, &table->key);
+  noli_array_free(context, &table->value);
   noli_free(context, table->turn);
   noli_free(context, table->x);
   table->turn = NULL;
@@ -179,9 +181,12 @@ NoliStatus noli_stick_begin(NoliStickTable* table, NoliContext* context, const d
   NoliStatus status = NOLI_OK;
   int32_t node[4], entity[2], n_first;
   memcpy(table->x, x, 3 * sizeof *x * (size_t)table->n_vert);
-  table->n = n;
-  table->key = key;
-  table->value = value;
+  NOLI_TRY(noli_array_reserve(context, &table->key, NOLI_STICK_WORDS * n));
+  NOLI_TRY(noli_array_reserve(context, &table->value, NOLI_STICK_NUMBERS * n));
+  if (n > 0) {
+    memcpy(table->key.data, key, NOLI_STICK_WORDS * sizeof *key * (size_t)n);
+    memcpy(table->value.data, value, NOLI_STICK_NUMBERS * sizeof *value * (size_t)n);
+  }
 
   // the rows of vertices
   NOLI_TRY(noli_array_reserve(context, &table->contact, 4 * n));
@@ -267,7 +272,7 @@ typedef struct Legacy {
 } Legacy;
 
 static void inherit(const NoliStickTable* table, const Place* made, int64_t i, Legacy* legacy) {
-  Place former = place_of(table->key + NOLI_STICK_WORDS * i);
+  Place former = place_of(table->key.data + NOLI_STICK_WORDS * i);
   double straight = share_of(made, &former, false), exchanged = share_of(made, &former, true);
   double share = fmax(straight, exchanged);
   if (share == 0.0 || share < legacy->share) {
@@ -276,7 +281,7 @@ static void inherit(const NoliStickTable* table, const Place* made, int64_t i, L
   if (share > legacy->share) {
     *legacy = (Legacy){.share = share};
   }
-  const double* value = table->value + NOLI_STICK_NUMBERS * i;
+  const double* value = table->value.data + NOLI_STICK_NUMBERS * i;
   double force = value[3];
   legacy->force += force;
   legacy->slip =
@@ -286,7 +291,7 @@ static void inherit(const NoliStickTable* table, const Place* made, int64_t i, L
 
 // Whether a former contact is met for the first time at vertex k of the new one.
 static bool is_first_meeting(const NoliStickTable* table, const Place* made, int32_t k, int64_t i) {
-  Place former = place_of(table->key + NOLI_STICK_WORDS * i);
+  Place former = place_of(table->key.data + NOLI_STICK_WORDS * i);
   for (int32_t j = 0; j < k; j++) {
     for (int32_t l = 0; l < former.n; l++) {
       if (made->node[j] == former.node[l]) {
@@ -301,11 +306,11 @@ NoliVec3 noli_stick_find(const NoliStickTable* table, const int32_t node[4],
                          const int32_t entity[2], int32_t n_first, double* path) {
   int64_t key[NOLI_STICK_WORDS];
   noli_stick_key(node, entity, n_first, key);
-  const int64_t* found =
-      noli_find_sorted(key, table->key, table->n, NOLI_STICK_WORDS * sizeof *key, compare_keys);
+  const int64_t* found = noli_find_sorted(key, table->key.data, table->n,
+                                          NOLI_STICK_WORDS * sizeof *key, compare_keys);
   if (found != NULL) {
     const double* value =
-        table->value + NOLI_STICK_NUMBERS * ((found - table->key) / NOLI_STICK_WORDS);
+        table->value.data + NOLI_STICK_NUMBERS * ((found - table->key.data) / NOLI_STICK_WORDS);
     *path = value[4];
     return noli_load3(value);
   }
@@ -478,8 +483,8 @@ done:
 double noli_stick_energy(const NoliStickTable* table, const NoliContactPairs* pairs) {
   double energy = 0.0;
   for (int64_t i = 0; i < table->n; i++) {
-    Place place = place_of(table->key + NOLI_STICK_WORDS * i);
-    const double* value = table->value + NOLI_STICK_NUMBERS * i;
+    Place place = place_of(table->key.data + NOLI_STICK_WORDS * i);
+    const double* value = table->value.data + NOLI_STICK_NUMBERS * i;
     const NoliFrictionLaw* found = noli_contact_pairs_law(pairs, place.entity[0], place.entity[1]);
     if (found != NULL) {
       NoliSlidingLaw law = noli_stick_law(found, table->length, 1.0);

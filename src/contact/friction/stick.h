@@ -77,10 +77,10 @@ typedef struct NoliStickTable {
   double rate;     // r of (1), 1 or more
   double* x;       // (n_vert x 3) at the start of the step
 
-  // the contacts of the state, sorted by key, borrowed
+  // the contacts of the state at the start of the step, sorted by key
   int64_t n;
-  const int64_t* key;  // (n x NOLI_STICK_WORDS)
-  const double* value; // (n x NOLI_STICK_NUMBERS)
+  NOLI_ARRAY(int64_t) key;  // (n x NOLI_STICK_WORDS)
+  NOLI_ARRAY(double) value; // (n x NOLI_STICK_NUMBERS)
 
   // contacts by vertex, for those that inherit
   int32_t n_vert;
@@ -95,8 +95,9 @@ NOLI_WARN_UNUSED NoliStatus noli_stick_create(NoliContext* context, const NoliSu
                                               NoliStickTable* table);
 void noli_stick_free(NoliContext* context, NoliStickTable* table);
 
-// Begins a step at x (n_vert x 3), which is copied, with the contacts of the state, which are
-// borrowed until its end. Fails with NOLI_ERROR_ARGUMENT if one names a vertex that does not exist.
+// Begins a step at x (n_vert x 3) with the contacts of the state; all are copied, because results
+// of the step are still computed after its end has become the state. Fails with NOLI_ERROR_ARGUMENT
+// if a contact names a vertex that does not exist.
 NOLI_WARN_UNUSED NoliStatus noli_stick_begin(NoliStickTable* table, NoliContext* context,
                                              const double* x, int64_t n, const int64_t* key,
                                              const double* value);

@@ -38,6 +38,7 @@ NoliSliding noli_contact_sliding(const NoliImplicitFriction* data, const NoliCon
         noli_stick_slip(data->stick, contact->node, contact->entity, first,
                         noli_stick_nearest(contact->node, closest.weight, 0, first),
                         noli_stick_nearest(contact->node, closest.weight, first, size), normal, x);
+    slip = noli_scale3(noli_stick_sign(closest.weight, first), slip);
     noli_sliding_stick(&sliding, slip, data->stick->rate);
   }
   noli_sliding_set_normal(&sliding, normal, d);

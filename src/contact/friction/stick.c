@@ -372,6 +372,21 @@ int32_t noli_stick_nearest(const int32_t* node, const double* weight, int64_t be
   return found;
 }
 
+double noli_stick_sign(const double* weight, int32_t n_first) {
+  double sum = 0.0;
+  for (int32_t k = 0; k < n_first; k++) {
+    sum += weight[k];
+  }
+  return sum < 0.0 ? -1.0 : 1.0;
+}
+
+static double sign_of(const NoliFrictionSet* set, int64_t i) {
+  const int32_t* node;
+  const double* weight;
+  stencil_at(set, i, &node, &weight);
+  return noli_stick_sign(weight, set->contact.data[i].n_first);
+}
+
 static NoliMat3 rotation_of(const NoliStickTable* table, const NoliFrictionSet* set, int64_t i,
                             const double* x) {
   const int32_t* node;
@@ -398,7 +413,8 @@ void noli_stick_attach(const NoliStickTable* table, const double* x, NoliFrictio
     NoliFrictionContact* contact = &set->contact.data[i];
     int32_t node[4];
     stencil_of_set(set, i, node);
-    contact->slip = noli_stick_find(table, node, contact->entity, contact->n_first, &contact->path);
+    NoliVec3 held = noli_stick_find(table, node, contact->entity, contact->n_first, &contact->path);
+    contact->slip = noli_scale3(sign_of(set, i), held);
     if (noli_norm_sqr3(contact->slip) == 0.0) {
       contact->offset[0] = contact->offset[1] = 0.0;
       continue;
@@ -472,6 +488,7 @@ NoliStatus noli_stick_collect(const NoliStickTable* table, NoliContext* context,
     const NoliFrictionContact* contact = &set->contact.data[i];
     int32_t node[4];
     NoliStick made = slip_after(table, data, i, x, scale, late);
+    made.slip = noli_scale3(sign_of(set, i), made.slip);
     stencil_of_set(set, i, node);
     noli_stick_key(node, contact->entity, contact->n_first, made.key);
     list->data[list->count++] = made;

@@ -129,6 +129,10 @@ static inline NoliSlidingLaw noli_stick_or_velocity_law(const NoliFrictionLaw* l
                        : noli_sliding_law(law, eps_v, h_v);
 }
 
+// 1, or -1 if sum_i w_i x_i is the second side less the first one, as it is for a closest feature
+// of two nearly parallel edges: slips of the state are those of the first side.
+double noli_stick_sign(const double* weight, int32_t n_first);
+
 // The slip of a stencil turned to x, in the plane with this normal; a and b as above.
 NoliVec3 noli_stick_slip(const NoliStickTable* table, const int32_t node[4],
                          const int32_t entity[2], int32_t n_first, int32_t a, int32_t b,

@@ -28,6 +28,7 @@ bool noli_gcp_find_friction_contact(const NoliGcpFriction* data, int64_t i, cons
         noli_stick_nearest(normal->vertex, weight, 0, normal->n_first),
         noli_stick_nearest(normal->vertex, weight, normal->n_first, normal->n_vertex),
         normal->normal, x);
+    slip = noli_scale3(noli_stick_sign(weight, normal->n_first), slip);
     noli_sliding_stick(&of->sliding, slip, data->stick->rate);
   }
   noli_sliding_set_normal(&of->sliding, normal->normal, normal->d);

@@ -598,8 +598,7 @@ static void set_sticking(NoliModel* model, const NoliSimDef* def) {
   NoliFrictionSettings* friction = &model->problem.friction;
   double time = model->integrator->quasi_static ? NOLI_STATIC_TOLERANCE_TIME : model->h;
   friction->speed_scale = friction->speed;
-  friction->sticks =
-      noli_names_index(&noli_friction_law_names, def->friction_law) == NOLI_FRICTION_STICKS;
+  friction->sticks = noli_definition_sticks(def);
   if (friction->sticks) {
     double length = noli_resolve(def->stick_length, &model->problem.size);
     friction->stick_length = length > 0.0 ? length : friction->speed * time;

@@ -43,6 +43,8 @@ static const char** member_of(NoliChoice kind, NoliSimDef* def, NoliBodyDef* bod
     return &def->contact_model;
   case NOLI_CHOICE_FRICTION_METHOD:
     return &def->friction_method;
+  case NOLI_CHOICE_FRICTION_LAW:
+    return &def->friction_law;
   case NOLI_CHOICE_LINEAR_SOLVER:
     return &def->linear_solver;
   case NOLI_CHOICE_GENERAL_SOLVER:

@@ -20,7 +20,7 @@ PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 .PHONY: help setup build demo gallery all-targets test sanitize sanitize-fast thread-check fuzz torture validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-stress_fine bench-public \
         bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-hard bench-public-al \
-        python python-test python-valgrind view-test bench-linear-costs bench-linear-large bench-linear-limits bench-work bench-elements bench-errors bench-tables noli_bench noli_bench_linear noli_bench_elements noli_error_study install install-python package mpi mpi-build mpi-check mpi-sanitize clean
+        python python-test python-valgrind view-test bench-linear-costs bench-linear-large bench-linear-limits bench-work bench-elements bench-errors bench-tables noli_bench noli_bench_linear noli_bench_elements noli_error_study install install-python package mpi mpi-build mpi-check ranks-test mpi-sanitize release-check clean
 
 help:
 	@echo 'make demo      install missing packages, build, simulate examples/demo.json (./demo does it without make)'
@@ -36,7 +36,7 @@ help:
 	@echo 'make docs-update    update generated parts of documents: keys, help texts, files, tables'
 	@echo 'make build     build the libraries and the program ($(BUILD)/noli); GMSH=ON: with Gmsh, for `noli mesh` (docs/howto/solids.md)'
 	@echo 'make mpi       build for several ranks with MPI and PETSc, build/mpi/noli (docs/howto/mpi.md); make mpi-check runs it (minutes),'
-	@echo '               mpi-sanitize tests it with AddressSanitizer and UBSan (clang, hours)'
+	@echo '               ranks-test tests it, mpi-sanitize tests it with AddressSanitizer and UBSan (clang, hours)'
 	@echo 'make python    the Python package as a wheel, $(BUILD)/python; python-test tests it in the tree (TESTS="test_run"),'
 	@echo '               python-valgrind looks for errors of memory (docs/reference/python.md)'
 	@echo 'make package   a Debian package of everything in build/package; make install-python installs the Python package'
@@ -57,6 +57,7 @@ help:
 	@echo 'make bench-linear-limits    operations and bytes of linear solutions beside the limits of the machine'
 	@echo 'make bench-stress_fine    stress scenes with the numbers of tetrahedra of the paper, in rich contact'
 	@echo 'make bench-tables    update docs/evidence/benchmarks.md with the measurements'
+	@echo 'make release-check    what a release needs, in a clean clone: versions, changelog, all tests, sanitizers, ranks, packages, site'
 	@echo 'make setup     install the packages that make demo needs'
 	@echo 'make clean     remove build and results'
 
@@ -84,6 +85,14 @@ mpi:
 # every example on 1 to 4 ranks, public scenes on 2
 mpi-check: mpi
 	@mkdir -p build/mpi/check && cd build/mpi/check && $(PYTHON) $(CURDIR)/tests/mpi/test_ranks.py ../noli $(CURDIR) every_example public_scenes
+
+# tests on several ranks
+ranks-test:
+	@sh scripts/setup.sh mpi test
+	@sh scripts/configure.sh build/mpi --preset mpi
+	@sh scripts/quietly.sh build 'build: tests on several ranks' 0 build/mpi/build.log \
+	  env MAKEFLAGS=--no-print-directory cmake --build --preset mpi --parallel $(JOBS) --target ranks_tests noli_program
+	@ctest --preset mpi -L mpi --no-tests=error -R '$(TESTS)'
 
 # tests on several ranks with AddressSanitizer and UBSan; TESTS=REGEX selects some
 mpi-sanitize:
@@ -257,6 +266,17 @@ package:
 	@cmake --build $(PACKAGE) --parallel $(JOBS)
 	@cd $(PACKAGE) && cpack >package.log || { cat package.log >&2; exit 4; }
 	@echo 'install it with: apt-get install ./'$$(ls $(PACKAGE)/noli_*.deb)
+
+# in a clean clone of the last commit, so that nothing which was built or left here helps; the source archive is made last
+RELEASE := out/release
+release-check:
+	@$(PYTHON) scripts/release.py . --tag
+	@rm -rf $(RELEASE) && mkdir -p $(RELEASE) && git clone --quiet . $(RELEASE)/noli
+	@sh $(RELEASE)/noli/.ci/run
+	@$(MAKE) --no-print-directory -C $(RELEASE)/noli ranks-test python package docs
+	@version=$$(git -C $(RELEASE)/noli show HEAD:CITATION.cff | sed -n 's/^version: //p') && \
+	  git archive --format=tar.gz --prefix=noli-$$version/ -o $(RELEASE)/noli-$$version.tar.gz HEAD && \
+	  echo "ready: git tag -a v$$version -m 'Noli $$version'; archive $(RELEASE)/noli-$$version.tar.gz"
 
 clean:
 	rm -rf build out

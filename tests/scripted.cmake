@@ -30,6 +30,7 @@ if(NOLI_PYTHON)
       --build ${PROJECT_BINARY_DIR})
   endforeach()
   noli_add_scripted_test(lint_staged sh ${CMAKE_CURRENT_SOURCE_DIR}/install/test_lint.sh ${PROJECT_SOURCE_DIR})
+  noli_add_scripted_test(release ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/install/test_release.py ${PROJECT_SOURCE_DIR})
   noli_add_scripted_test(check_citations ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_citations.py
     ${PROJECT_SOURCE_DIR})
   noli_add_scripted_test(read_vtu ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/output/read_vtu.py)

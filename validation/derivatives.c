@@ -314,13 +314,13 @@ static const DerivativeCase cases[] = {
 };
 enum { N_CASES = sizeof cases / sizeof *cases, N_QUICK = 2 };
 
-typedef struct Slope {
+typedef struct Derivative {
   const NoliDesignDef* def;
   double value;      // of the objective
   double adjoint;    // its derivative along the direction
   double tangent;    // likewise
   double difference; // the nearest of several
-} Slope;
+} Derivative;
 
 static bool fail(const Run* run, const DerivativeCase* from) {
   fprintf(stderr, "noli_validate: derivatives: %s: %s\n", from->scene,
@@ -329,22 +329,22 @@ static bool fail(const Run* run, const DerivativeCase* from) {
 }
 
 // The derivative along the direction, in a mode; with a difference where it is wanted.
-static bool slope_in(Run* run, const NoliDesignDef* def, const char* mode, double* value,
-                     double* slope, double* difference) {
+static bool derivative_in(Run* run, const NoliDesignDef* def, const char* mode, double* value,
+                          double* derivative, double* difference) {
   NoliDesign* design = NULL;
   NoliDesignDef other = *def;
   double start[DIRECTION_VARIABLES], direction[DIRECTION_VARIABLES];
-  double values[DIRECTION_FUNCTIONS], slopes[DIRECTION_FUNCTIONS], found[DIRECTION_FUNCTIONS];
+  double values[DIRECTION_FUNCTIONS], derivatives[DIRECTION_FUNCTIONS], found[DIRECTION_FUNCTIONS];
   other.gradient.mode = mode;
   bool good = noli_design_create(run->sim, &other, &design) == NOLI_OK &&
               direction_of(design, start, direction) &&
-              direction_slopes(design, start, direction, values, slopes) == NOLI_OK;
+              direction_derivatives(design, start, direction, values, derivatives) == NOLI_OK;
   if (good) {
     *value = values[0];
-    *slope = slopes[0];
+    *derivative = derivatives[0];
   }
   if (good && difference != NULL) {
-    good = direction_differences(design, start, direction, slopes, found) == NOLI_OK;
+    good = direction_differences(design, start, direction, derivatives, found) == NOLI_OK;
     *difference = found[0];
   }
   noli_design_destroy(&design);
@@ -364,21 +364,24 @@ static bool start(Run* run, const DerivativeCase* from) {
 
 static bool measure(Report* report, const DerivativeCase* from, double* worst, double* apart) {
   Run run;
-  Slope slope = {0};
+  Derivative derivative = {0};
   bool good = start(&run, from);
-  slope.def = good ? noli_scene_design(run.scene) : NULL;
-  good = good &&
-         ((slope_in(&run, slope.def, "adjoint", &slope.value, &slope.adjoint, &slope.difference) &&
-           slope_in(&run, slope.def, "tangent", &slope.value, &slope.tangent, NULL)) ||
-          fail(&run, from));
+  derivative.def = good ? noli_scene_design(run.scene) : NULL;
+  good = good && ((derivative_in(&run, derivative.def, "adjoint", &derivative.value,
+                                 &derivative.adjoint, &derivative.difference) &&
+                   derivative_in(&run, derivative.def, "tangent", &derivative.value,
+                                 &derivative.tangent, NULL)) ||
+                  fail(&run, from));
   if (good) {
-    double size = fabs(slope.adjoint), error = fabs(slope.difference - slope.adjoint) / size;
-    double modes = fabs(slope.tangent - slope.adjoint) / size;
+    double size = fabs(derivative.adjoint),
+           error = fabs(derivative.difference - derivative.adjoint) / size;
+    double modes = fabs(derivative.tangent - derivative.adjoint) / size;
     const char* integrator = noli_scene_sim_def(run.scene)->integrator;
     report_row(report, "%s | %s | %s | `%s` | `%s` | %.6g | %.6g | %.0e | %.0e", from->scene,
                from->what, integrator != NULL ? integrator : "backward_euler",
-               slope.def->variables[0].parameter.kind, slope.def->objective.goals[0].quantity,
-               slope.value, slope.adjoint, error, modes);
+               derivative.def->variables[0].parameter.kind,
+               derivative.def->objective.goals[0].quantity, derivative.value, derivative.adjoint,
+               error, modes);
     *worst = report_worse(*worst, error);
     *apart = report_worse(*apart, modes);
   }

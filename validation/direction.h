@@ -24,24 +24,25 @@ static inline bool direction_of(const NoliDesign* design, double* start, double*
 }
 
 // Values and derivatives (functions).
-static inline NoliStatus direction_slopes(NoliDesign* design, const double* start,
-                                          const double* direction, double* value, double* slope) {
+static inline NoliStatus direction_derivatives(NoliDesign* design, const double* start,
+                                               const double* direction, double* value,
+                                               double* derivative) {
   double gradient[DIRECTION_FUNCTIONS * DIRECTION_VARIABLES];
   int32_t n = noli_design_count(design), m = noli_design_function_count(design);
   NoliStatus status = noli_design_evaluate(design, start, value, gradient);
   for (int32_t k = 0; k < m && status == NOLI_OK; k++) {
-    slope[k] = 0.0;
+    derivative[k] = 0.0;
     for (int32_t i = 0; i < n; i++) {
-      slope[k] += gradient[k * n + i] * direction[i];
+      derivative[k] += gradient[k * n + i] * direction[i];
     }
   }
   return status;
 }
 
 // Differences (functions) with steps from 1e-3 to 1e-6 of the direction: of each function the one
-// that is nearest to its slope.
+// that is nearest to its derivative.
 static inline NoliStatus direction_differences(NoliDesign* design, const double* start,
-                                               const double* direction, const double* slope,
+                                               const double* direction, const double* derivative,
                                                double* difference) {
   NoliStatus status = NOLI_OK;
   int32_t n = noli_design_count(design), m = noli_design_function_count(design);
@@ -58,7 +59,8 @@ static inline NoliStatus direction_differences(NoliDesign* design, const double*
     }
     for (int32_t k = 0; k < m && status == NOLI_OK; k++) {
       double got = (end[0][k] - end[1][k]) / (2.0 * h);
-      difference[k] = fabs(got - slope[k]) < fabs(difference[k] - slope[k]) ? got : difference[k];
+      difference[k] =
+          fabs(got - derivative[k]) < fabs(difference[k] - derivative[k]) ? got : difference[k];
     }
   }
   return status;

@@ -265,6 +265,7 @@ static void describe_settings(const NoliSimDef* def, const NoliSimMeasures* meas
   }
   print("tolerance %s m/s, at most %d Newton iterations, solver %s\n",
         scaled(def->tolerance, measures, tolerance), (int)def->max_iterations, def->linear_solver);
+
   if (!def->contact) {
     print("no contact\n");
     return;

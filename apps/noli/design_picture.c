@@ -114,6 +114,7 @@ NoliStatus draw_search(NoliContext* context, const char* path, const char* title
   size_t size = 0;
   const Scale scale = scale_of(points, n);
   FILE* file = open_memstream(&text, &size);
+
   NOLI_CHECK(context, file != NULL, NOLI_ERROR_MEMORY, "%s: out of memory", path);
   fprintf(file,
           "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "

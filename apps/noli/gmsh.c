@@ -5,7 +5,6 @@
 #include "noli/extend.h"
 
 #include <gmshc.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

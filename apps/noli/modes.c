@@ -8,7 +8,6 @@
 #include "noli/live.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MODES_COUNT, MODES_OUTPUT, MODES_CHECKPOINT, MODES_THREADS, MODES_SET, N_MODES_OPTIONS };
 

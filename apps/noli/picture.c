@@ -92,14 +92,17 @@ static NoliStatus prepare(NoliContext* context, const Arguments* arguments, Pict
   NoliStatus status = NOLI_OK;
   const OptionValue* option = arguments->option;
   const char* root = getenv("TMPDIR");
+
   NOLI_TRY(read_size(context, &option[PICTURE_SIZE], picture));
   const char* colour = option[PICTURE_COLOUR].given ? option[PICTURE_COLOUR].text : "body";
   NOLI_CHECK(context, colour[strspn(colour, "abcdefghijklmnopqrstuvwxyz_")] == '\0',
              NOLI_ERROR_ARGUMENT, "--colour %s: the name of a field has letters only", colour);
+
   snprintf(picture->folder, sizeof picture->folder, "%s/noli-XXXXXX",
            root != NULL && strlen(root) < 40 ? root : "/tmp");
   NOLI_CHECK(context, mkdtemp(picture->folder) != NULL, NOLI_ERROR_IO,
              "%s: cannot make a temporary directory: %s", picture->folder, strerror(errno));
+
   snprintf(picture->page, sizeof picture->page, "%s/page.html", picture->folder);
   snprintf(picture->profile, sizeof picture->profile, "--user-data-dir=%s/profile",
            picture->folder);
@@ -158,6 +161,7 @@ static NoliStatus take(NoliContext* context, const char* budget, Picture* pictur
   NoliStatus status = NOLI_OK;
   int ends[2] = {-1, -1}, outcome = 0;
   char line[2048];
+
   NOLI_CHECK(context, pipe(ends) == 0, NOLI_ERROR_IO, "cannot make a pipe: %s", strerror(errno));
   fflush(stdout);
   pid_t child = fork();
@@ -165,6 +169,7 @@ static NoliStatus take(NoliContext* context, const char* budget, Picture* pictur
     close(ends[0]);
     become_browser(picture, budget, ends[1]);
   }
+
   close(ends[1]);
   FILE* messages = fdopen(ends[0], "r");
   while (child > 0 && messages != NULL && fgets(line, sizeof line, messages) != NULL) {

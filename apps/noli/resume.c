@@ -59,35 +59,21 @@ static NoliStatus check_change(Console* console, const NoliRun* run, NoliSim* si
 
 static NoliStatus resume_scene(Console* console, NoliContext* context, const Arguments* arguments,
                                NoliScene* scene, int* exit_status) {
-  const NoliSimDef* def = noli_scene_sim_def(scene);
+  NoliStatus status = NOLI_OK;
   const OptionValue* option = arguments->option;
   NoliSim* sim = NULL;
   NoliRun* run = NULL;
   char* json = NULL;
-  NoliSimDef lean = *def;
-  lean.borrow_meshes = true; // the scene lasts longer than the simulation
-  NoliStatus status = noli_sim_create(context, &lean, &sim);
-  if (status == NOLI_OK) {
-    status = noli_ranks_agree(context, noli_scene_json(scene, &json));
-  }
-  if (status == NOLI_OK) {
-    const NoliRunDef run_def = run_definition(scene, json, arguments->argument[0]);
-    status = noli_run_reopen(context, &run_def, sim, &run);
-  }
-  if (status == NOLI_OK) {
-    status = check_change(console, run, sim);
-  }
-  if (status == NOLI_OK) {
-    int64_t done = noli_sim_step_count(sim);
-    int64_t n_steps = option[RESUME_STEPS].given ? done + option[RESUME_STEPS].integer
-                                                 : noli_scene_step_count(scene);
-    noli_scene_free_elements(scene);
-    console_log_to(console, run);
-    *exit_status =
-        simulate(console, context, sim, run, n_steps, def->time_step, option[RESUME_VIEW].given);
-    console_log_to(console, NULL);
-  }
-
+  NOLI_TRY(create_simulation(context, scene, &sim));
+  NOLI_TRY(noli_ranks_agree(context, noli_scene_json(scene, &json)));
+  const NoliRunDef run_def = run_definition(scene, json, arguments->argument[0]);
+  NOLI_TRY(noli_run_reopen(context, &run_def, sim, &run));
+  NOLI_TRY(check_change(console, run, sim));
+  int64_t n_steps = option[RESUME_STEPS].given
+                        ? noli_sim_step_count(sim) + option[RESUME_STEPS].integer
+                        : noli_scene_step_count(scene);
+  *exit_status = simulate(console, context, scene, sim, run, n_steps, option[RESUME_VIEW].given);
+done:
   noli_run_close(&run);
   noli_scene_free_text(context, &json);
   noli_sim_destroy(&sim);
@@ -119,19 +105,17 @@ static int resume(const Arguments* arguments) {
   if (status == NOLI_OK) {
     status = noli_scene_load(context, path, NULL, 0, &scene);
   }
-  status = noli_ranks_agree(context, status);
-  int64_t is_finished = status == NOLI_OK && !option[RESUME_STEPS].given &&
+  NOLI_TRY(noli_ranks_agree(context, status));
+  int64_t is_finished = !option[RESUME_STEPS].given &&
                         noli_run_finished_steps(context, directory) >= noli_scene_step_count(scene);
-  if (status == NOLI_OK) {
-    status = noli_ranks_largest(context, &is_finished);
-  }
-  if (status == NOLI_OK && is_finished) {
+  NOLI_TRY(noli_ranks_largest(context, &is_finished));
+  if (is_finished) {
     say_finished(&console, scene, directory);
     exit_status = EXIT_DONE;
-  } else if (status == NOLI_OK) {
-    status = resume_scene(&console, context, arguments, scene, &exit_status);
+  } else {
+    NOLI_TRY(resume_scene(&console, context, arguments, scene, &exit_status));
   }
-
+done:
   if (status != NOLI_OK) {
     exit_status = console_fail(&console, context, status);
   }

@@ -36,59 +36,60 @@ static const Option run_options[] = {
                   "write view.html in DIR, a page for the browser, while the run goes on", 0, 0},
 };
 
+// A start that is not possible is explained, place by place.
+static void explain_start(Console* console, NoliContext* context, const NoliSimDef* def) {
+  NoliStatus search;
+  // lists the defects, or reports why it cannot search
+  int64_t n = describe_defects(console, context, def, 10, NULL, &search);
+  if (n >= 0) {
+    console_say(console, NOLI_LOG_ERROR,
+                "the scene cannot start: %lld initial defects; `noli check` has their list and "
+                "shows them (--view), and moves bodies apart (--repair)",
+                (long long)n);
+  }
+}
+
 static NoliStatus run_scene(Console* console, NoliContext* context, const Arguments* arguments,
                             NoliScene* scene, int* exit_status) {
-  const NoliSimDef* def = noli_scene_sim_def(scene);
   const OptionValue* option = arguments->option;
   NoliSim* sim = NULL;
   NoliRun* run = NULL;
   char* json = NULL;
   char directory[1024];
   result_directory(scene, directory, sizeof directory);
-
-  // a start that is not possible is explained, place by place
-  NoliSimDef lean = *def;
-  lean.borrow_meshes = true; // the scene lasts longer than the simulation
-  NoliStatus status = noli_sim_create(context, &lean, &sim);
+  NoliStatus status = create_simulation(context, scene, &sim);
   if (status == NOLI_ERROR_INTERSECTION || status == NOLI_INVERTED_ELEMENT) {
-    NoliStatus search;
     *exit_status = console_exit_status(status);
-    // lists the defects, or reports why it cannot search
-    int64_t n = describe_defects(console, context, def, 10, NULL, &search);
-    if (n >= 0) {
-      console_say(console, NOLI_LOG_ERROR,
-                  "the scene cannot start: %lld initial defects; `noli check` has their list and "
-                  "shows them "
-                  "(--view), and moves bodies apart (--repair)",
-                  (long long)n);
-    }
+    explain_start(console, context, noli_scene_sim_def(scene));
     return NOLI_OK;
   }
-
-  // open the result directory
-  if (status == NOLI_OK) {
-    status = noli_ranks_agree(context, noli_scene_json(scene, &json));
+  if (status != NOLI_OK) {
+    goto done;
   }
-  if (status == NOLI_OK) {
-    NoliRunDef run_def =
-        run_definition(scene, json, option[RUN_OUTPUT].given ? option[RUN_OUTPUT].text : directory);
-    run_def.replace_unfinished = option[RUN_FORCE].given;
-    status = noli_run_open(context, &run_def, sim, &run);
-  }
-
-  // simulate; messages go to the log of the run too
-  if (status == NOLI_OK) {
-    int64_t n_steps =
-        option[RUN_STEPS].given ? option[RUN_STEPS].integer : noli_scene_step_count(scene);
-    noli_scene_free_elements(scene);
-    console_log_to(console, run);
-    *exit_status =
-        simulate(console, context, sim, run, n_steps, def->time_step, option[RUN_VIEW].given);
-    console_log_to(console, NULL);
-  }
+  NOLI_TRY(noli_ranks_agree(context, noli_scene_json(scene, &json)));
+  NoliRunDef run_def =
+      run_definition(scene, json, option[RUN_OUTPUT].given ? option[RUN_OUTPUT].text : directory);
+  run_def.replace_unfinished = option[RUN_FORCE].given;
+  NOLI_TRY(noli_run_open(context, &run_def, sim, &run));
+  int64_t n_steps =
+      option[RUN_STEPS].given ? option[RUN_STEPS].integer : noli_scene_step_count(scene);
+  *exit_status = simulate(console, context, scene, sim, run, n_steps, option[RUN_VIEW].given);
+done:
   noli_run_close(&run);
   noli_scene_free_text(context, &json);
   noli_sim_destroy(&sim);
+  return status;
+}
+
+static NoliStatus load_and_run(Console* console, NoliContext* context, const Arguments* arguments,
+                               const Overrides* overrides, int* exit_status) {
+  NoliStatus status = NOLI_OK;
+  NoliScene* scene = NULL;
+  NOLI_TRY(
+      noli_ranks_agree(context, load_scene(context, arguments->argument[0], overrides, &scene)));
+  NOLI_TRY(run_scene(console, context, arguments, scene, exit_status));
+done:
+  noli_scene_destroy(&scene);
   return status;
 }
 
@@ -96,28 +97,22 @@ static int run(const Arguments* arguments) {
   const OptionValue* option = arguments->option;
   Console console = {.quiet = option[RUN_QUIET].given};
   Overrides overrides = {0};
-  NoliScene* scene = NULL;
   int exit_status = overrides_read(&console, &option[RUN_SET], &overrides);
   if (exit_status == EXIT_DONE && option[RUN_PETSC].given) {
     overrides.list[overrides.n++] = (NoliSceneOverride){"solver.petsc", option[RUN_PETSC].text};
   }
   if (exit_status == EXIT_DONE) {
     NoliContext* context = console_context(&console, (int32_t)option[RUN_THREADS].integer);
+    NoliStatus status = NOLI_OK;
     exit_status = EXIT_SYSTEM;
     if (context != NULL) {
-      NoliStatus status = noli_ranks_agree(
-          context, load_scene(context, arguments->argument[0], &overrides, &scene));
-      if (status == NOLI_OK) {
-        status = run_scene(&console, context, arguments, scene, &exit_status);
-      }
-      if (status != NOLI_OK) {
-        exit_status = console_fail(&console, context, status);
-      }
-      noli_scene_destroy(&scene);
-      noli_context_destroy(&context);
+      status = load_and_run(&console, context, arguments, &overrides, &exit_status);
     }
+    if (status != NOLI_OK) {
+      exit_status = console_fail(&console, context, status);
+    }
+    noli_context_destroy(&context);
   }
-
   overrides_free(&overrides);
   return exit_status;
 }

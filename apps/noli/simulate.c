@@ -247,9 +247,18 @@ static int do_steps(Console* console, NoliContext* context, NoliSim* sim, NoliRu
   return end_in_order(console, context, sim, run, n_steps);
 }
 
-int simulate(Console* console, NoliContext* context, NoliSim* sim, NoliRun* run, int64_t n_steps,
-             double time_step, bool view) {
+NoliStatus create_simulation(NoliContext* context, const NoliScene* scene, NoliSim** sim) {
+  NoliSimDef lean = *noli_scene_sim_def(scene);
+  lean.borrow_meshes = true;
+  return noli_sim_create(context, &lean, sim);
+}
+
+int simulate(Console* console, NoliContext* context, NoliScene* scene, NoliSim* sim, NoliRun* run,
+             int64_t n_steps, bool view) {
   LivePage page = {0};
+  double time_step = noli_scene_sim_def(scene)->time_step;
+  noli_scene_free_elements(scene);
+  console_log_to(console, run);
   catch_signals(noli_run_directory(run));
   int64_t done = noli_sim_step_count(sim);
   if (done > 0) {
@@ -262,5 +271,6 @@ int simulate(Console* console, NoliContext* context, NoliSim* sim, NoliRun* run,
   int exit_status = do_steps(console, context, sim, run, n_steps, time_step, &page);
   live_page_refresh(&page, console, true);
   live_page_end(&page);
+  console_log_to(console, NULL);
   return exit_status;
 }

@@ -5,8 +5,6 @@
 #include "noli/intersection.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 // Places that are listed of each kind.
 enum { SHOWN = 10 };

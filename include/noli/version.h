@@ -8,7 +8,7 @@
 /// Increases when programs must change.
 #define NOLI_VERSION_MAJOR 0
 /// Increases with new features.
-#define NOLI_VERSION_MINOR 1
+#define NOLI_VERSION_MINOR 2
 /// Increases with corrections.
 #define NOLI_VERSION_PATCH 0
 

@@ -86,6 +86,5 @@ void noli_sort_keys(uint64_t* keys, uint64_t* scratch, int64_t n, int32_t n_bits
 }
 
 int noli_compare_int32(const void* a, const void* b) {
-  int32_t p = *(const int32_t*)a, q = *(const int32_t*)b;
-  return (p > q) - (p < q);
+  return noli_order(*(const int32_t*)a, *(const int32_t*)b);
 }

@@ -30,5 +30,13 @@ static inline void* noli_find_sorted(const void* key, const void* array, int64_t
   return n > 0 ? bsearch(key, array, (size_t)n, size, compare) : NULL;
 }
 
+// The order of two numbers: -1, 0 or 1.
+static inline int noli_order(int64_t a, int64_t b) {
+  return (a > b) - (a < b);
+}
+static inline int noli_order_of_doubles(double a, double b) {
+  return (a > b) - (a < b);
+}
+
 // For both, of int32_t, ascending.
 int noli_compare_int32(const void* a, const void* b);

@@ -2,11 +2,11 @@
 
 #include "base/array.h"
 #include "base/sort.h"
+#include "mesh/topology.h"
 #include "collide/plain_distance.h"
 #include "noli/intersection.h"
 
 #include <math.h>
-#include <string.h>
 
 // --- an edge against a triangle ---
 
@@ -297,13 +297,8 @@ static int32_t strip_of(const Sweep* sweep, double coordinate) {
 
 static int compare_entries(const void* a, const void* b) {
   const Entry *p = a, *q = b;
-  if (p->strip != q->strip) {
-    return p->strip < q->strip ? -1 : 1;
-  }
-  if (p->lo != q->lo) {
-    return p->lo < q->lo ? -1 : 1;
-  }
-  return p->item < q->item ? -1 : p->item > q->item;
+  int strips = noli_order(p->strip, q->strip), ends = noli_order_of_doubles(p->lo, q->lo);
+  return strips != 0 ? strips : ends != 0 ? ends : noli_order(p->item, q->item);
 }
 
 static NoliStatus make_entries(Sweep* sweep, int kind) {
@@ -435,14 +430,9 @@ static int compare_crossings(const void* a, const void* b) {
   // thin items come after all triangles
   int32_t last_p = p->triangle == NOLI_NULL_INDEX ? INT32_MAX : p->triangle;
   int32_t last_q = q->triangle == NOLI_NULL_INDEX ? INT32_MAX : q->triangle;
-  int32_t key_p[5] = {p->edge[0], p->edge[1], last_p, p->tri[0], p->tri[1]};
-  int32_t key_q[5] = {q->edge[0], q->edge[1], last_q, q->tri[0], q->tri[1]};
-  for (int k = 0; k < 5; k++) {
-    if (key_p[k] != key_q[k]) {
-      return key_p[k] < key_q[k] ? -1 : 1;
-    }
-  }
-  return 0;
+  const int32_t key_p[5] = {p->edge[0], p->edge[1], last_p, p->tri[0], p->tri[1]};
+  const int32_t key_q[5] = {q->edge[0], q->edge[1], last_q, q->tri[0], q->tri[1]};
+  return noli_compare_tuples(key_p, key_q, 5);
 }
 
 NoliStatus noli_audit_intersections(NoliContext* context, const NoliSurface* surface,
@@ -554,12 +544,7 @@ static int compare_overlaps(const void* a, const void* b) {
   // points come before edges
   const int32_t key_p[6] = {p->a[0] != p->a[1], p->a[0], p->a[1], p->b[0], p->b[1], p->b[2]};
   const int32_t key_q[6] = {q->a[0] != q->a[1], q->a[0], q->a[1], q->b[0], q->b[1], q->b[2]};
-  for (int k = 0; k < 6; k++) {
-    if (key_p[k] != key_q[k]) {
-      return key_p[k] < key_q[k] ? -1 : 1;
-    }
-  }
-  return 0;
+  return noli_compare_tuples(key_p, key_q, 6);
 }
 
 NoliStatus noli_audit_overlaps(NoliContext* context, const NoliSurface* surface, const double* x,

@@ -171,6 +171,7 @@ static inline int32_t noli_forest_split_pair(const NoliForest* forest, const dou
     }
     return n / 2;
   }
+
   int32_t begin_a = child_a == NOLI_NULL_INDEX ? a : child_a;
   int32_t begin_b = child_b == NOLI_NULL_INDEX ? b : child_b;
   int32_t end_a = begin_a + (child_a == NOLI_NULL_INDEX ? 1 : 2);

@@ -36,9 +36,11 @@ NoliStatus noli_candidates_find(NoliContext* context, int32_t n_vert, const doub
   NoliSurface* surface = NULL;
   NoliCandidates found = {0};
   NoliCandidatePairs* made = NULL;
+
   *pairs = NULL;
   NOLI_CHECK(context, n_vert >= 0 && n_tri >= 0 && n_segment >= 0, NOLI_ERROR_ARGUMENT,
              "candidates: %d vertices, %d triangles, %d segments", n_vert, n_tri, n_segment);
+
   const int32_t vert_first[2] = {0, n_vert};
   const NoliSurfaceParts parts = {.n_tri = n_tri, .n_edge = n_segment, .tri = tri, .edge = segment};
   NOLI_TRY(noli_surface_create(context, 1, vert_first, &parts, &surface));

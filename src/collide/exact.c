@@ -68,6 +68,7 @@ static int integer_orient3d(const double a[3], const double b[3], const double c
     add_product(value, scratch, 1, x[3 + k], x[6 + i], x[9 + j]);
     add_product(value, scratch, -1, x[3 + k], x[6 + j], x[9 + i]);
   }
+
   int sign = mpz_sgn(value);
   for (int i = 0; i < 12; i++) {
     mpz_clear(x[i]);

@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 #include "base/sort.h"
+#include "mesh/topology.h"
 #include "collide/clear_motion.h"
 
 enum { BLOCK = 128 };
@@ -168,13 +169,9 @@ done:
 
 static int compare_impacts(const void* one, const void* other) {
   const NoliImpact *p = one, *q = other;
-  if (p->kind != q->kind) {
-    return p->kind < q->kind ? -1 : 1;
-  }
-  if (p->a != q->a) {
-    return p->a < q->a ? -1 : 1;
-  }
-  return (p->b > q->b) - (p->b < q->b);
+  const int32_t key_p[3] = {(int32_t)p->kind, p->a, p->b};
+  const int32_t key_q[3] = {(int32_t)q->kind, q->a, q->b};
+  return noli_compare_tuples(key_p, key_q, 3);
 }
 
 // Pairs come in the order of the surface's points. Vertices of proxies have numbers behind all

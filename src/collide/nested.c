@@ -1,6 +1,7 @@
 #include "collide/nested.h"
 
 #include "base/array.h"
+#include "base/groups.h"
 #include "base/sort.h"
 #include "collide/audit.h"
 
@@ -59,15 +60,6 @@ typedef struct Nesting {
 
 // ---- parts ----
 
-// The lowest vertex of a part; shortens the path to it.
-static int32_t root_of(int32_t* parent, int32_t v) {
-  while (parent[v] != v) {
-    parent[v] = parent[parent[v]];
-    v = parent[v];
-  }
-  return v;
-}
-
 // Whether a vertex is on the surface of another body because a tie holds it there: it is neither
 // inside nor outside.
 static bool touches_by_tie(const NoliSurface* surface, int32_t vertex) {
@@ -86,14 +78,12 @@ static NoliStatus find_parts(Nesting* nesting) {
     parent[v] = v;
   }
   for (int32_t e = 0; e < surface->n_edge; e++) {
-    int32_t a = root_of(parent, surface->edge[2 * (int64_t)e]);
-    int32_t b = root_of(parent, surface->edge[2 * (int64_t)e + 1]);
-    parent[a < b ? b : a] = a < b ? a : b;
+    noli_group_join(parent, surface->edge[2 * (int64_t)e], surface->edge[2 * (int64_t)e + 1]);
   }
 
   // points ascend within a body, so a root comes before its part
   for (int32_t i = 0; i < surface->n_point; i++) {
-    int32_t v = surface->point[i], root = root_of(parent, v);
+    int32_t v = surface->point[i], root = noli_group_root(parent, v);
     if (root == v) {
       Part part = {.vertex = NOLI_NULL_INDEX, .body = surface->body[v]};
       nesting->part_of[v] = (int32_t)nesting->part.count;

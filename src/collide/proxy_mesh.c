@@ -114,6 +114,7 @@ static Place locate_curved(const Search* search, int32_t tet, NoliVec3 p,
   static const double starts[STARTS][3] = {{0.0, 0.0, 0.0}, {0.25, 0.25, 0.25}, {0.1, 0.1, 0.1},
                                            {0.7, 0.1, 0.1}, {0.1, 0.7, 0.1},    {0.1, 0.1, 0.7}};
   Place best = {.tet = tet, .gap = (double)INFINITY, .extrapolation = (double)INFINITY};
+
   for (int s = 0; s < STARTS; s++) {
     Place place = {.tet = tet};
     memcpy(place.xi, s == 0 ? straight : starts[s], sizeof place.xi);
@@ -128,6 +129,7 @@ static Place locate_curved(const Search* search, int32_t tet, NoliVec3 p,
       break;
     }
   }
+
   double inside[3];
   move_inside(best.xi, inside);
   NoliVec3 reached = noli_space_position(search->space, tet, inside);

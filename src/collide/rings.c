@@ -256,6 +256,7 @@ void noli_flaw_describe(const NoliFlaw* flaw, const int32_t called[2], const dou
       [NOLI_FLAW_CURVE] = "is no part of one closed curve with the body on its left",
   };
   char more[40] = "";
+
   if (flaw->n > 1) {
     snprintf(more, sizeof more, " (and %lld more)", (long long)flaw->n - 1);
   }
@@ -265,6 +266,7 @@ void noli_flaw_describe(const NoliFlaw* flaw, const int32_t called[2], const dou
              what[flaw->kind], more);
     return;
   }
+
   const double* b = x + 3 * (int64_t)flaw->vertex[1];
   snprintf(text, NOLI_FLAW_TEXT,
            "the edge of vertices %d and %d, (%g, %g, %g) to (%g, %g, %g), %s%s", called[0],

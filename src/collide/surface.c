@@ -235,11 +235,13 @@ static NoliStatus sort_edges(NoliContext* context, NoliSurface* surface,
     return NOLI_OK;
   }
   NOLI_NEW_ZERO(context, covered, surface->n_edge);
+
   for (int64_t i = 0; i < 3 * (int64_t)surface->n_tri; i++) {
     const int32_t* tri = &surface->tri[i / 3 * 3];
     int32_t p = tri[i % 3], q = tri[(i + 1) % 3];
     covered[noli_surface_edge(surface, surface->body[p], p, q)] = true;
   }
+
   NOLI_TRY(list_lone(context, surface, covered));
   if (any_point) {
     surface->covered = covered;

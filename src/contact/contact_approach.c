@@ -92,6 +92,7 @@ NoliStatus noli_contact_set_approached(const NoliContactSet* before, const NoliC
                                (void**)&all.pair.data, &all.pair.capacity, &all.pair.count));
     close = &all;
   }
+
   int64_t far = 1;
   for (int64_t i = 0; i < close->pair.count && far == 1; i++) {
     far = pair_approached(after, &close->pair.data[i], share_sqr) ? 0 : 1;

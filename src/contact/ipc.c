@@ -4,8 +4,6 @@
 #include "contact/mollifier.h"
 #include "contact/stencil_hessian.h"
 
-#include <string.h>
-
 enum { ENERGY_BLOCK = 512, BLOCKS_4 = 90 };
 
 static void load_nodes(const NoliContact* contact, const double* x, NoliVec3 y[4]) {
@@ -61,7 +59,8 @@ static double contact_energy(const NoliBarrier* data, const NoliContact* contact
   return data->kappa * contact->weight * mollified_barrier(mollifier, barrier);
 }
 
-// Fills the Hessian if the slope b' of the barrier is 0, beyond dhat, or NaN, and returns true.
+// Fills the Hessian if the derivative b' of the barrier is 0, beyond dhat, or NaN, and returns
+// true.
 static bool fill_hessian(double first, double hessian[BLOCKS_4]) {
   bool fills = first == 0.0 || isnan(first);
   for (int i = 0; i < BLOCKS_4 && fills; i++) {
@@ -88,9 +87,9 @@ static NoliBarrierValue contact_barrier(const NoliBarrier* data, const NoliConta
   NoliBarrierValue b =
       noli_barrier_in_range(noli_gap_sqr(d_sqr, offset), data->dhat_sqr, contact->range);
   if (offset > 0.0) {
-    double d = sqrt(d_sqr), slope = (d - offset) / d;
-    b.second = b.second * slope * slope + b.first * (0.5 * offset / (d * d_sqr));
-    b.first *= slope;
+    double d = sqrt(d_sqr), derivative = (d - offset) / d;
+    b.second = b.second * derivative * derivative + b.first * (0.5 * offset / (d * d_sqr));
+    b.first *= derivative;
   }
   return b;
 }
@@ -176,11 +175,12 @@ static void evaluate_contacts(const void* user, const double* x, int64_t begin, 
   for (int64_t i = begin; i < end; i++) {
     const NoliContact* contact = &data->set->contact.data[i];
     if ((what & NOLI_EVAL_ENERGY) != 0) {
-      out->energy[i] = contact_energy(data, contact, x);
+      out->energy[i - begin] = contact_energy(data, contact, x);
     }
     if (wants_gradient || wants_hessian) {
-      evaluate_contact(data, contact, x, what, wants_gradient ? out->gradient + 12 * i : NULL,
-                       wants_hessian ? out->hessian + BLOCKS_4 * i : NULL);
+      evaluate_contact(data, contact, x, what,
+                       wants_gradient ? out->gradient + 12 * (i - begin) : NULL,
+                       wants_hessian ? out->hessian + BLOCKS_4 * (i - begin) : NULL);
     }
   }
 }
@@ -218,19 +218,20 @@ static void evaluate_planes(const void* user, const double* x, int64_t begin, in
     NoliBarrierValue b = plane_barrier(data, contact, x, &gap);
     NoliVec3 n = data->half_spaces[contact->plane].normal;
     if ((what & NOLI_EVAL_ENERGY) != 0) {
-      out->energy[i] = data->kappa * b.value;
+      out->energy[i - begin] = data->kappa * b.value;
     }
     if ((what & NOLI_EVAL_GRADIENT) != 0) {
-      noli_store3(out->gradient + 3 * i, noli_scale3(data->kappa * 2.0 * gap * b.first, n));
+      noli_store3(out->gradient + 3 * (i - begin),
+                  noli_scale3(data->kappa * 2.0 * gap * b.first, n));
     }
     if ((what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0) {
       double h = data->kappa * (4.0 * gap * gap * b.second + 2.0 * b.first);
       if ((what & NOLI_EVAL_PROJECTED) != 0 && h < 0.0) {
         h = 0.0;
       }
-      noli_store3(out->hessian + 9 * i, noli_scale3(h * n.x, n));
-      noli_store3(out->hessian + 9 * i + 3, noli_scale3(h * n.y, n));
-      noli_store3(out->hessian + 9 * i + 6, noli_scale3(h * n.z, n));
+      noli_store3(out->hessian + 9 * (i - begin), noli_scale3(h * n.x, n));
+      noli_store3(out->hessian + 9 * (i - begin) + 3, noli_scale3(h * n.y, n));
+      noli_store3(out->hessian + 9 * (i - begin) + 6, noli_scale3(h * n.z, n));
     }
   }
 }

@@ -154,7 +154,8 @@ typedef struct HessianJob {
 static void evaluate_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const HessianJob* job = user;
-  job->term->evaluate(job->term->data, job->x, begin, end, job->what, &job->out);
+  const NoliLocal out = noli_local_at(&job->out, job->term->size, begin);
+  job->term->evaluate(job->term->data, job->x, begin, end, job->what, &out);
 }
 
 // Both triangles of the symmetric matrix of one contact.

@@ -52,6 +52,7 @@ NoliStatus noli_stiffness_update(const NoliStiffness* stiffness, NoliContext* co
   NoliStatus status = NOLI_OK;
   bool approached = false;
   *next = kappa;
+
   if (kappa < stiffness->max) {
     NOLI_TRY(noli_contact_set_approached(before, after, context, stiffness->close_d_sqr, 1.0,
                                          &approached));

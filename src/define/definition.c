@@ -268,6 +268,7 @@ NoliStatus noli_definition_take(NoliContext* context, const NoliSimDef* given, N
                                   def->n_##list, &defaults, sizeof defaults, &made->list));        \
     def->list = made->list;                                                                        \
   }
+
   LISTS(TAKE_LIST)
 #undef TAKE_LIST
   fill_choices(made);

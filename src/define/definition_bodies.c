@@ -6,9 +6,7 @@
 #include "define/properties.h"
 #include "material/material.h"
 #include "material/membrane.h"
-#include "math/lagrange.h"
 #include "math/vec3.h"
-#include "mesh/curve.h"
 #include "mesh/topology.h"
 
 #include <math.h>
@@ -143,6 +141,7 @@ static NoliStatus check_order(NoliContext* context, const char* name, const Noli
   NoliStatus status = NOLI_OK;
   const NoliProxyDef* proxy = &body->proxy;
   char where[160];
+
   snprintf(where, sizeof where, "body \"%.100s\": ", name);
   NOLI_TRY(noli_names_require(context, where, &noli_proxy_names, proxy->kind));
   NoliProxyKind kind = noli_proxy_kind(proxy);

@@ -8,8 +8,6 @@
 #include "math/vec3.h"
 #include "solve/method.h"
 
-#include <math.h>
-
 static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_numbers_check(context, "", NOLI_NUMBERS_SIM, def));

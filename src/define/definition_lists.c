@@ -7,7 +7,6 @@
 #include "math/vec3.h"
 #include "mesh/curve.h"
 
-#include <math.h>
 #include <stdio.h>
 
 // The numbers of an item of a list, which `what` names.

@@ -7,7 +7,6 @@
 #include "solve/contact_model.h"
 
 #include <math.h>
-#include <string.h>
 
 // Coordinates may differ by this fraction of the largest one: the rounding from rotating and moving
 // a mesh.
@@ -31,6 +30,7 @@ static NoliStatus check_body(NoliContext* context, const NoliBodyDef* body, cons
                              double height) {
   NoliStatus status = NOLI_OK;
   const NoliMesh* mesh = body->mesh;
+
   NOLI_CHECK(context, body->plane_strain > 0.0 && isfinite(body->plane_strain), NOLI_ERROR_ARGUMENT,
              "body \"%s\": the thickness of a body in plane strain must be > 0, got %g", name,
              body->plane_strain);

@@ -28,16 +28,16 @@ static void chains_add(const NoliChains* self, double a, const double* x, double
 
 void noli_chains_follow(const NoliChains* self, int32_t index, const double* x, double* u) {
   const NoliModel* model = self->sim->model;
-  noli_tie_slopes_follow(noli_sensitivity_ties(self->sensitivity), &model->problem.followers,
-                         self->sim->own_stage->n_threads, self->inputs[index].value[NOLI_INPUT_TIE],
-                         x, u);
+  noli_tie_derivatives_follow(noli_sensitivity_ties(self->sensitivity), &model->problem.followers,
+                              self->sim->own_stage->n_threads,
+                              self->inputs[index].value[NOLI_INPUT_TIE], x, u);
 }
 
 void noli_chains_act_on_nodes(const NoliChains* self, int32_t index, const double* x, double* d) {
   const NoliModel* model = self->sim->model;
-  noli_tie_slopes_act(noli_sensitivity_ties(self->sensitivity), &model->problem.followers,
-                      self->sim->own_stage->n_threads, x, d,
-                      self->inputs[index].value[NOLI_INPUT_TIE]);
+  noli_tie_derivatives_act(noli_sensitivity_ties(self->sensitivity), &model->problem.followers,
+                           self->sim->own_stage->n_threads, x, d,
+                           self->inputs[index].value[NOLI_INPUT_TIE]);
 }
 
 // ---- prescribed motions -------------------------------------------------------------------------
@@ -166,9 +166,11 @@ static NoliStatus solves_adjoint(NoliChains* self, int32_t chain, const NoliTape
   const NoliTapeStage* stage = &part->stage[s];
   NoliInputs to = with_own(self, chain);
   const NoliMotionStart start = start_of(self, chain);
+
   NOLI_TRY(noli_motion_links_set(&self->targets, part, stage));
   clear(self, self->own.value[NOLI_INPUT_PREDICTED]);
   clear(self, self->own.value[NOLI_INPUT_REFERENCE]);
+
   for (int64_t k = stage->solve.count - 1; k >= 0; k--) {
     clear(self, self->own.value[NOLI_INPUT_LAGGED]);
     clear(self, self->target);
@@ -181,6 +183,7 @@ static NoliStatus solves_adjoint(NoliChains* self, int32_t chain, const NoliTape
     noli_motion_links_adjoint(&self->targets, part, NOLI_TARGET_END, 1.0, self->target,
                               &self->inputs[chain], &start);
   }
+
   noli_chains_act_on_nodes(self, chain, stage->time.x_tilde, self->own.value[NOLI_INPUT_PREDICTED]);
   noli_chains_act_on_nodes(self, chain, stage->time.x_hat, self->own.value[NOLI_INPUT_REFERENCE]);
 done:
@@ -378,7 +381,8 @@ static NoliStatus rest_of_force(NoliChains* self, const NoliTapePart* part, cons
   if (part->past_known && noli_problem_is_damped(&model->problem)) {
     NOLI_TRY(noli_stage_add_damping_force(self->sim->own_stage, part->velocity, rest));
   }
-  noli_tie_slopes_gather(noli_sensitivity_ties(self->sensitivity), &model->problem.followers, rest);
+  noli_tie_derivatives_gather(noli_sensitivity_ties(self->sensitivity), &model->problem.followers,
+                              rest);
 done:
   return status;
 }
@@ -394,7 +398,7 @@ static NoliStatus shares_adjoint(NoliChains* self, int32_t index, const NoliTape
   NOLI_TRY(rest_of_force(self, part, A, self->moved));
   clear(self, minus);
   chains_add(self, -1.0, Z, minus);
-  noli_tie_slopes_add_power(noli_sensitivity_ties(self->sensitivity), self->moved, minus, by);
+  noli_tie_derivatives_add_power(noli_sensitivity_ties(self->sensitivity), self->moved, minus, by);
   multiply_mass(self, minus, self->moved);
   noli_chains_act_on_nodes(self, index, A, self->moved);
 done:
@@ -413,7 +417,8 @@ static NoliStatus shares_tangent(NoliChains* self, int32_t index, const NoliTape
   multiply_mass(self, self->moved, self->target);
   chains_add(self, -1.0, self->target, force);
   NOLI_TRY(rest_of_force(self, part, A, self->moved));
-  noli_tie_slopes_add_forces(noli_sensitivity_ties(self->sensitivity), self->moved, change, force);
+  noli_tie_derivatives_add_forces(noli_sensitivity_ties(self->sensitivity), self->moved, change,
+                                  force);
 done:
   return status;
 }
@@ -495,14 +500,14 @@ done:
 }
 
 // Adjoint and tangent of the contribution of a slope of the integrator to y_hat: h v and h a.
-static void slope_adjoint(const NoliChains* self, const NoliTapePart* part, double slope,
-                          const double* hat) {
+static void derivative_adjoint(const NoliChains* self, const NoliTapePart* part, double slope,
+                               const double* hat) {
   chains_add(self, slope * part->h, hat, self->start_v);
   chains_add(self, slope * part->h, self->hat_v, self->force);
 }
 
-static void slope_tangent(const NoliChains* self, const NoliTapePart* part, double slope,
-                          double* hat) {
+static void derivative_tangent(const NoliChains* self, const NoliTapePart* part, double slope,
+                               double* hat) {
   chains_add(self, slope * part->h, self->start_v, hat);
   chains_add(self, slope * part->h, self->force, self->hat_v);
 }
@@ -578,7 +583,7 @@ static void hat_adjoint(NoliChains* self, NoliChain* chain, const NoliTapePart* 
     chains_add(self, rule->first, hat, self->end_x[0]);
     chains_add(self, rule->first, self->hat_v, self->end_v[0]);
   }
-  slope_adjoint(self, part, rule->slope, hat);
+  derivative_adjoint(self, part, rule->slope, hat);
 }
 
 static void hat_tangent(NoliChains* self, const NoliChain* chain, const NoliTapePart* part,
@@ -594,7 +599,7 @@ static void hat_tangent(NoliChains* self, const NoliChain* chain, const NoliTape
     chains_add(self, rule->first, self->end_x[0], hat);
     chains_add(self, rule->first, self->end_v[0], self->hat_v);
   }
-  slope_tangent(self, part, rule->slope, hat);
+  derivative_tangent(self, part, rule->slope, hat);
 }
 
 // From derivatives by the end of a stage to those by its start and by the start of the part.
@@ -772,6 +777,7 @@ NoliStatus noli_chains_create(NoliSim* sim, const NoliParameters* parameters, in
   NoliStatus status = NOLI_OK;
   unsigned wanted = noli_parameters_wanted(parameters);
   int32_t n_class = noli_parameters_class_count(parameters);
+
   *self = (NoliChains){.context = sim->context, .sim = sim, .n = n};
   double** vectors[] = {&self->force,        &self->target,  &self->hat_v, &self->moved,
                         &self->acceleration, &self->start_v, &self->rubbed};
@@ -782,6 +788,7 @@ NoliStatus noli_chains_create(NoliSim* sim, const NoliParameters* parameters, in
     NOLI_NEW_ZERO(sim->context, self->end_x[s], size_of(self));
     NOLI_NEW_ZERO(sim->context, self->end_v[s], size_of(self));
   }
+
   NOLI_TRY(noli_motion_links_create(sim, wanted, &self->targets));
   NOLI_NEW_ZERO(sim->context, self->error, n);
   NOLI_NEW_ZERO(sim->context, self->chain, n);
@@ -789,10 +796,12 @@ NoliStatus noli_chains_create(NoliSim* sim, const NoliParameters* parameters, in
   unsigned own = 1u << NOLI_INPUT_PREDICTED | 1u << NOLI_INPUT_REFERENCE | 1u << NOLI_INPUT_LAGGED |
                  1u << NOLI_INPUT_DAMPED | 1u << NOLI_INPUT_BEGIN | 1u << NOLI_INPUT_HISTORY;
   NOLI_TRY(noli_inputs_create(sim, own, 0, &self->own));
+
   for (int32_t i = 0; i < n; i++) {
     NOLI_TRY(allocate_chain(self, &self->chain[i]));
     NOLI_TRY(noli_inputs_create(sim, wanted, n_class, &self->inputs[i]));
   }
+
   NOLI_TRY(noli_sensitivity_create(sim, wanted, noli_parameters_classes(parameters),
                                    &self->sensitivity));
   NOLI_TRY(noli_sensitivity_follow_places(self->sensitivity, parameters));

@@ -100,7 +100,7 @@ done:
 }
 
 // Derivatives of objective i at one time: by all vertices, or in reverse by nodes.
-static NoliStatus find_slopes(Gradient* g, int32_t i, int64_t step) {
+static NoliStatus find_derivatives(Gradient* g, int32_t i, int64_t step) {
   NoliStatus status = NOLI_OK;
   NoliObjectivePoint at = point_at(g, step);
   clear(g, at.d_x = g->d_x);
@@ -245,7 +245,7 @@ static NoliStatus run_again(Gradient* g, int64_t segment) {
 static NoliStatus objectives_adjoint(Gradient* g, int64_t step) {
   NoliStatus status = NOLI_OK;
   for (int32_t i = 0; i < g->n_objectives; i++) {
-    NOLI_TRY(find_slopes(g, i, step));
+    NOLI_TRY(find_derivatives(g, i, step));
     gradient_add(g, 1.0, g->d_x, g->chains.chain[i].x);
     gradient_add(g, 1.0, g->d_v, g->chains.chain[i].v);
     for (int64_t k = 0; k < noli_model_history_size(g->sim->model); k++) {
@@ -322,7 +322,7 @@ done:
 static NoliStatus objectives_tangent(Gradient* g, int64_t step) {
   NoliStatus status = NOLI_OK;
   for (int32_t i = 0; i < g->n_objectives; i++) {
-    NOLI_TRY(find_slopes(g, i, step));
+    NOLI_TRY(find_derivatives(g, i, step));
     for (int64_t j = 0; j < g->n_parameters; j++) {
       double sum = 0.0;
       for (int64_t k = 0; k < size_of(g); k++) {
@@ -467,6 +467,7 @@ static NoliStatus find_gradient(NoliSim* sim, const NoliParameters* parameters,
                 .n_parameters = noli_parameters_count(parameters),
                 .value = value,
                 .gradient = gradient};
+
   noli_tape_init(&g.tape, sim->context, def->tolerance > 0.0 ? def->tolerance : 1e-10);
   NOLI_CHECK(sim->context, !sim->model->problem.ranks.in_parts, NOLI_ERROR_ARGUMENT,
              "derivatives on several ranks: set NoliSimDef.whole_elements");
@@ -478,6 +479,7 @@ static NoliStatus find_gradient(NoliSim* sim, const NoliParameters* parameters,
   choose_segments(&g);
   NOLI_TRY(gradient_allocate(&g));
   NOLI_TRY(g.tangent && gradient != NULL ? forward(&g) : differentiate(&g));
+
   for (int32_t i = 0; i < n_objectives && !g.tangent; i++) {
     double relative = fabs(value[i]) > 0.0 ? g.chains.error[i] / fabs(value[i]) : 0.0;
     g.report.residual_error = fmax(g.report.residual_error, relative);

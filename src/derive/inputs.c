@@ -1,7 +1,5 @@
 #include "derive/inputs.h"
 
-#include <string.h>
-
 int64_t noli_input_elements(const NoliProblem* problem, int32_t n_block) {
   int64_t n = 0;
   for (int32_t i = 0; i < n_block; i++) {

@@ -1,6 +1,6 @@
 #include "derive/motion_links.h"
 
-#include "derive/section_slopes.h"
+#include "derive/section_derivatives.h"
 #include "fem/derivatives/block_derivatives.h"
 #include "solve/stage.h"
 #include "step/conditions.h"
@@ -21,7 +21,7 @@ NoliStatus noli_motion_links_create(const NoliSim* sim, unsigned wanted, NoliMot
   NOLI_NEW_ZERO(sim->context, links->rest_frame, noli_model_history_size(sim->model));
   for (int which = 0; which < NOLI_TARGETS; which++) {
     NOLI_NEW_ZERO(sim->context, links->goal[which], n);
-    NOLI_NEW_ZERO(sim->context, links->slopes[which], links->n_motion);
+    NOLI_NEW_ZERO(sim->context, links->derivatives[which], links->n_motion);
   }
 done:
   return status;
@@ -34,10 +34,10 @@ void noli_motion_links_free(NoliContext* context, NoliMotionLinks* links) {
   noli_free(context, links->rest_frame);
   for (int which = 0; which < NOLI_TARGETS; which++) {
     noli_free(context, links->goal[which]);
-    for (int32_t m = 0; links->slopes[which] != NULL && m < links->n_motion; m++) {
-      noli_motion_slopes_free(context, &links->slopes[which][m]);
+    for (int32_t m = 0; links->derivatives[which] != NULL && m < links->n_motion; m++) {
+      noli_motion_derivatives_free(context, &links->derivatives[which][m]);
     }
-    noli_free(context, links->slopes[which]);
+    noli_free(context, links->derivatives[which]);
   }
 }
 
@@ -45,9 +45,10 @@ void noli_motion_links_free(NoliContext* context, NoliMotionLinks* links) {
 static void set_goals(NoliMotionLinks* targets, int32_t index, const double* x) {
   const NoliModel* model = targets->sim->model;
   const NoliMotion* motion = &model->motion[index];
+  const NoliMotionPath* path = &targets->sim->targets.path;
   int64_t first = model->vert_first[motion->def.body];
   for (int64_t j = 0; j < 3 * (int64_t)motion->n_node; j++) {
-    motion->x_t0[j] = x[3 * (first + motion->node[j / 3]) + j % 3];
+    path->x_t0[j] = x[3 * (first + motion->node[j / 3]) + j % 3];
   }
   for (int which = 0; which < NOLI_TARGETS; which++) {
     noli_sim_aim(targets->sim, index, targets->step, targets->t0, targets->t1[which]);
@@ -55,7 +56,7 @@ static void set_goals(NoliMotionLinks* targets, int32_t index, const double* x) 
       int64_t at = 3 * (first + motion->node[j / 3]) + j % 3;
       bool flat = model->problem.surface->planar[motion->def.body] && j % 3 == 2;
       if (!motion->def.free_axis[j % 3] && !flat) {
-        targets->goal[which][at] = motion->x_t1[j];
+        targets->goal[which][at] = path->x_t1[j];
         targets->owner[at] = index;
       }
     }
@@ -95,7 +96,7 @@ static int32_t turner_of(const NoliMotionLinks* targets, const NoliTapePart* par
 static bool is_affine(const NoliMotionLinks* targets, int32_t motion) {
   bool affine = true;
   for (int which = 0; which < NOLI_TARGETS; which++) {
-    affine = affine && targets->slopes[which][motion].own == NULL;
+    affine = affine && targets->derivatives[which][motion].own == NULL;
   }
   return affine;
 }
@@ -138,17 +139,18 @@ static bool varies(const NoliMotionLinks* targets, const NoliModel* model,
   return targets->varies || turns || moved;
 }
 
-static NoliStatus set_slopes(NoliMotionLinks* targets, int32_t index, NoliTarget which,
-                             const double* x) {
+static NoliStatus set_derivatives(NoliMotionLinks* targets, int32_t index, NoliTarget which,
+                                  const double* x) {
   const NoliMotion* motion = &targets->sim->model->motion[index];
-  NoliMotionSlopes* slopes = &targets->slopes[which][index];
+  NoliMotionDerivatives* derivatives = &targets->derivatives[which][index];
   double t0 = targets->t0, t1 = targets->t1[which];
   if (motion->def.controlled) {
-    *slopes = noli_motion_slopes_to(noli_sim_share_of_step(targets->sim, targets->step, t0, t1));
+    *derivatives =
+        noli_motion_derivatives_to(noli_sim_share_of_step(targets->sim, targets->step, t0, t1));
   } else if (!varies(targets, targets->sim->model, motion)) {
-    *slopes = noli_motion_slopes_to(1.0);
+    *derivatives = noli_motion_derivatives_to(1.0);
   } else {
-    return noli_motion_slopes_set(targets->sim->model, index, t0, t1, x, slopes);
+    return noli_motion_derivatives_set(targets->sim->model, index, t0, t1, x, derivatives);
   }
   return NOLI_OK;
 }
@@ -174,7 +176,7 @@ NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliTapePart* p
       continue;
     }
     for (int which = 0; which < NOLI_TARGETS; which++) {
-      NOLI_TRY(set_slopes(targets, m, (NoliTarget)which, part->start.x));
+      NOLI_TRY(set_derivatives(targets, m, (NoliTarget)which, part->start.x));
     }
     set_goals(targets, m, part->start.x);
   }
@@ -205,7 +207,7 @@ typedef struct Turned {
   int64_t first_history;
   int32_t segment, motion;
   int64_t angle, from, to; // nodes
-  NoliSectionSlope slope;
+  NoliSectionDerivative derivative;
 } Turned;
 
 static Turned turned_of(const NoliMotionLinks* targets, const NoliTapePart* part, NoliTarget which,
@@ -226,15 +228,16 @@ static Turned turned_of(const NoliMotionLinks* targets, const NoliTapePart* part
         .angle = part->start.x[3 * turned.angle] / block->angle_radius,
         .edge = noli_sub3(noli_load3(goal + 3 * turned.to), noli_load3(goal + 3 * turned.from)),
         .rest = block->type->axis_at_rest(block, s)};
-    turned.slope = noli_section_slope(&section, &targets->slopes[which][turned.motion].all);
+    turned.derivative =
+        noli_section_derivative(&section, &targets->derivatives[which][turned.motion].all);
   }
   return turned;
 }
 
 // How the target of an angle, which is its radius times it, changes with the logarithm of that.
 static double by_radius(const Turned* turned, const NoliTapePart* part) {
-  return turned->block->angle_radius * turned->slope.turn -
-         part->start.x[3 * turned->angle] * turned->slope.by_angle;
+  return turned->block->angle_radius * turned->derivative.turn -
+         part->start.x[3 * turned->angle] * turned->derivative.by_angle;
 }
 
 static int64_t radius_of(const NoliSim* sim, const Turned* turned) {
@@ -247,20 +250,20 @@ static int64_t radius_of(const NoliSim* sim, const Turned* turned) {
 static void section_adjoint(const NoliMotionLinks* targets, const NoliTapePart* part,
                             const Turned* turned, double weight, const NoliInputs* to,
                             const NoliMotionStart* start) {
-  const NoliSectionSlope* slope = &turned->slope;
+  const NoliSectionDerivative* derivative = &turned->derivative;
   double d = targets->moved[3 * turned->angle], by = d * turned->block->angle_radius;
   double* history = start->history + turned->first_history + 6 * (int64_t)turned->segment;
-  add3(targets->moved + 3 * turned->to, by, slope->by_edge);
-  add3(targets->moved + 3 * turned->from, -by, slope->by_edge);
-  start->x[3 * turned->angle] += weight * d * slope->by_angle;
-  add3(history, weight * by, slope->by_tangent);
-  add3(history + 3, weight * by, slope->by_director);
+  add3(targets->moved + 3 * turned->to, by, derivative->by_edge);
+  add3(targets->moved + 3 * turned->from, -by, derivative->by_edge);
+  start->x[3 * turned->angle] += weight * d * derivative->by_angle;
+  add3(history, weight * by, derivative->by_tangent);
+  add3(history + 3, weight * by, derivative->by_director);
   add3(targets->rest_frame + turned->first_history + 6 * (int64_t)turned->segment + 3, weight * by,
-       slope->by_rest);
+       derivative->by_rest);
   if (to->value[NOLI_INPUT_MOTION] != NULL) {
     double* number = to->value[NOLI_INPUT_MOTION] + NOLI_MOTION_NUMBERS * (int64_t)turned->motion;
-    number[NOLI_MOTION_CHANGE] += weight * by * slope->by_change;
-    add3(number + NOLI_MOTION_SPIN, weight * by, slope->by_spin);
+    number[NOLI_MOTION_CHANGE] += weight * by * derivative->by_change;
+    add3(number + NOLI_MOTION_SPIN, weight * by, derivative->by_spin);
   }
   if (to->value[NOLI_INPUT_PART] != NULL) {
     to->value[NOLI_INPUT_PART][radius_of(targets->sim, turned)] +=
@@ -272,24 +275,26 @@ static void section_adjoint(const NoliMotionLinks* targets, const NoliTapePart* 
 static double section_tangent(const NoliMotionLinks* targets, const NoliTapePart* part,
                               const Turned* turned, const NoliMotionStart* start,
                               const NoliInputs* change) {
-  const NoliSectionSlope* slope = &turned->slope;
+  const NoliSectionDerivative* derivative = &turned->derivative;
   double radius = turned->block->angle_radius;
   const double* history = start->history + turned->first_history + 6 * (int64_t)turned->segment;
   const double* rest =
       targets->rest_frame + turned->first_history + 6 * (int64_t)turned->segment + 3;
   NoliVec3 edge = noli_sub3(noli_load3(targets->moved + 3 * turned->to),
                             noli_load3(targets->moved + 3 * turned->from));
-  double turn = noli_dot3(slope->by_edge, edge) +
-                slope->by_angle * start->x[3 * turned->angle] / radius +
-                noli_dot3(slope->by_tangent, noli_load3(history)) +
-                noli_dot3(slope->by_director, noli_load3(history + 3)) +
-                noli_dot3(slope->by_rest, noli_load3(rest));
+  double turn = noli_dot3(derivative->by_edge, edge) +
+                derivative->by_angle * start->x[3 * turned->angle] / radius +
+                noli_dot3(derivative->by_tangent, noli_load3(history)) +
+                noli_dot3(derivative->by_director, noli_load3(history + 3)) +
+                noli_dot3(derivative->by_rest, noli_load3(rest));
+
   if (change->value[NOLI_INPUT_MOTION] != NULL) {
     const double* number =
         change->value[NOLI_INPUT_MOTION] + NOLI_MOTION_NUMBERS * (int64_t)turned->motion;
-    turn += slope->by_change * number[NOLI_MOTION_CHANGE] +
-            noli_dot3(slope->by_spin, noli_load3(number + NOLI_MOTION_SPIN));
+    turn += derivative->by_change * number[NOLI_MOTION_CHANGE] +
+            noli_dot3(derivative->by_spin, noli_load3(number + NOLI_MOTION_SPIN));
   }
+
   double log_radius = change->value[NOLI_INPUT_PART] != NULL
                           ? change->value[NOLI_INPUT_PART][radius_of(targets->sim, turned)]
                           : 0.0;
@@ -346,17 +351,17 @@ static void sections_tangent(const NoliMotionLinks* targets, const NoliTapePart*
 typedef struct MotionVertex {
   int32_t motion, index; // of the vertex in the motion
   int64_t node;
-  NoliMotionSlope slope;
+  NoliMotionDerivative derivative;
 } MotionVertex;
 
 static MotionVertex motion_vertex(const NoliMotionLinks* targets, NoliTarget which, int32_t m,
                                   int32_t i) {
   const NoliModel* model = targets->sim->model;
-  return (MotionVertex){.motion = m,
-                        .index = i,
-                        .node =
-                            model->vert_first[model->motion[m].def.body] + model->motion[m].node[i],
-                        .slope = noli_motion_slope_at(&targets->slopes[which][m], i)};
+  return (MotionVertex){
+      .motion = m,
+      .index = i,
+      .node = model->vert_first[model->motion[m].def.body] + model->motion[m].node[i],
+      .derivative = noli_motion_derivative_at(&targets->derivatives[which][m], i)};
 }
 
 // One vertex of a motion, from the derivative `own` by its target.
@@ -366,18 +371,18 @@ static void vertex_adjoint(const NoliMotionLinks* targets, const NoliTapePart* p
   int64_t node = vertex->node;
   double* rest = to->value[NOLI_INPUT_REST];
   double* numbers = to->value[NOLI_INPUT_MOTION];
-  add3(x + 3 * node, weight, noli_transpose_mul33_vec(&vertex->slope.by_start, own));
+  add3(x + 3 * node, weight, noli_transpose_mul33_vec(&vertex->derivative.by_start, own));
   if (rest != NULL) {
-    add3(rest + 3 * node, weight, noli_transpose_mul33_vec(&vertex->slope.by_rest, own));
+    add3(rest + 3 * node, weight, noli_transpose_mul33_vec(&vertex->derivative.by_rest, own));
   }
   if (numbers != NULL) {
     double* number = numbers + NOLI_MOTION_NUMBERS * (int64_t)vertex->motion;
     NoliMotionByNumbers by =
-        noli_motion_by_numbers(targets->sim->model, vertex->motion, &vertex->slope, vertex->index,
-                               part->start.x, targets->goal[which]);
+        noli_motion_by_numbers(targets->sim->model, vertex->motion, &vertex->derivative,
+                               vertex->index, part->start.x, targets->goal[which]);
     number[NOLI_MOTION_CHANGE] += weight * noli_dot3(by.change, own);
     add3(number + NOLI_MOTION_SPIN, weight, noli_transpose_mul33_vec(&by.spin, own));
-    NoliMat3 by_velocity = noli_motion_by_velocity(&vertex->slope);
+    NoliMat3 by_velocity = noli_motion_by_velocity(&vertex->derivative);
     add3(number + NOLI_MOTION_VELOCITY, weight, noli_transpose_mul33_vec(&by_velocity, own));
   }
 }
@@ -411,19 +416,19 @@ static NoliVec3 vertex_tangent(const NoliMotionLinks* targets, const NoliTapePar
   int64_t node = vertex->node;
   const double* rest = change->value[NOLI_INPUT_REST];
   const double* numbers = change->value[NOLI_INPUT_MOTION];
-  NoliVec3 by = noli_mul33_vec(&vertex->slope.by_start, noli_load3(x + 3 * node));
+  NoliVec3 by = noli_mul33_vec(&vertex->derivative.by_start, noli_load3(x + 3 * node));
   if (rest != NULL) {
-    by = noli_add3(by, noli_mul33_vec(&vertex->slope.by_rest, noli_load3(rest + 3 * node)));
+    by = noli_add3(by, noli_mul33_vec(&vertex->derivative.by_rest, noli_load3(rest + 3 * node)));
   }
   if (numbers != NULL) {
     const double* number = numbers + NOLI_MOTION_NUMBERS * (int64_t)vertex->motion;
     NoliMotionByNumbers by_number =
-        noli_motion_by_numbers(targets->sim->model, vertex->motion, &vertex->slope, vertex->index,
-                               part->start.x, targets->goal[which]);
+        noli_motion_by_numbers(targets->sim->model, vertex->motion, &vertex->derivative,
+                               vertex->index, part->start.x, targets->goal[which]);
     NoliVec3 spin = noli_load3(number + NOLI_MOTION_SPIN);
     by = noli_mul_add3(by, number[NOLI_MOTION_CHANGE], by_number.change);
     by = noli_add3(by, noli_mul33_vec(&by_number.spin, spin));
-    NoliMat3 by_velocity = noli_motion_by_velocity(&vertex->slope);
+    NoliMat3 by_velocity = noli_motion_by_velocity(&vertex->derivative);
     by = noli_add3(by, noli_mul33_vec(&by_velocity, noli_load3(number + NOLI_MOTION_VELOCITY)));
   }
   return by;

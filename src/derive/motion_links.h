@@ -4,24 +4,24 @@
 #pragma once
 
 #include "derive/inputs.h"
-#include "derive/motion_slopes.h"
+#include "derive/motion_derivatives.h"
 #include "derive/tape.h"
 
 // At the end of a stage, and halfway for integrators of order 2.
 typedef enum NoliTarget { NOLI_TARGET_END, NOLI_TARGET_MIDDLE, NOLI_TARGETS } NoliTarget;
 
 typedef struct NoliMotionLinks {
-  const NoliSim* sim;                     // borrowed
-  int32_t* owner;                         // (n_vert x 3) the motion that prescribes a component, or
-                                          // NOLI_NULL_INDEX: it stays
-  int32_t* turner;                        // (n_vert) the motion that turns the section of an angle;
-                                          // NOLI_NULL_INDEX: none
-  double* goal[NOLI_TARGETS];             // (n_vert x 3) m
-  NoliMotionSlopes* slopes[NOLI_TARGETS]; // (motions)
-  double t0, t1[NOLI_TARGETS];            // s
-  int64_t step;                           // of the part
-  double begin;                           // s, of the run
-  bool varies;                            // targets do from the start of the run
+  const NoliSim* sim;         // borrowed
+  int32_t* owner;             // (n_vert x 3) the motion that prescribes a component, or
+                              // NOLI_NULL_INDEX: it stays
+  int32_t* turner;            // (n_vert) the motion that turns the section of an angle;
+                              // NOLI_NULL_INDEX: none
+  double* goal[NOLI_TARGETS]; // (n_vert x 3) m
+  NoliMotionDerivatives* derivatives[NOLI_TARGETS]; // (motions)
+  double t0, t1[NOLI_TARGETS];                      // s
+  int64_t step;                                     // of the part
+  double begin;                                     // s, of the run
+  bool varies;                                      // targets do from the start of the run
   int32_t n_motion;
   double* moved;      // (n_vert x 3) of targets, while these are linked
   double* rest_frame; // (histories of all blocks) of frames at rest, while these are linked

@@ -1,7 +1,6 @@
 #include "derive/tape.h"
 
 #include "derive/solves/sensitivity.h"
-#include "solve/prescribed.h"
 
 #include <math.h>
 #include <string.h>

@@ -450,10 +450,11 @@ void noli_variables_unscale(const NoliVariables* variables, const double* z, dou
   }
 }
 
-void noli_variables_scale_slopes(const NoliVariables* variables, const double* z, double* slope) {
+void noli_variables_scale_derivatives(const NoliVariables* variables, const double* z,
+                                      double* derivative) {
   for (int32_t i = 0; i < variables->n; i++) {
     double a = variables->lower[i], b = variables->upper[i];
-    slope[i] *= set_of(variables, i)->logarithmic ? z[i] * log(b / a) : b - a;
+    derivative[i] *= set_of(variables, i)->logarithmic ? z[i] * log(b / a) : b - a;
   }
 }
 

@@ -63,7 +63,8 @@ void noli_variables_adjoint(const NoliVariables* variables, const double* by_val
 // Variables from numbers between 0 and 1, and derivatives by these (in place).
 void noli_variables_scale(const NoliVariables* variables, const double* y, double* z);
 void noli_variables_unscale(const NoliVariables* variables, const double* z, double* y);
-void noli_variables_scale_slopes(const NoliVariables* variables, const double* z, double* slope);
+void noli_variables_scale_derivatives(const NoliVariables* variables, const double* z,
+                                      double* derivative);
 
 // The name of a variable.
 void noli_variables_name(const NoliVariables* variables, int32_t variable, char* buffer,

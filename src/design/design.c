@@ -222,9 +222,11 @@ NoliStatus noli_design_create(NoliSim* sim, const NoliDesignDef* def, NoliDesign
   NoliStatus status = NOLI_OK;
   NoliContext* context = sim->context;
   NoliDesign* made = NULL;
+
   *design = NULL;
   NOLI_CHECK(context, !sim->model->problem.ranks.in_parts, NOLI_ERROR_ARGUMENT,
              "design on several ranks: set NoliSimDef.whole_elements");
+
   NOLI_TRY(noli_numbers_check(context, "design: ", NOLI_NUMBERS_DESIGN, def));
   NOLI_CHECK(context, def->n_variables > 0 && def->variables != NULL, NOLI_ERROR_ARGUMENT,
              "design: has no variables");
@@ -232,6 +234,7 @@ NoliStatus noli_design_create(NoliSim* sim, const NoliDesignDef* def, NoliDesign
              "design: its constraints are missing");
   NOLI_CHECK(context, def->gradient.n_steps > 0, NOLI_ERROR_ARGUMENT,
              "design: needs at least one step");
+
   NOLI_NEW_ZERO(context, made, 1);
   made->context = context;
   made->sim = sim;
@@ -332,9 +335,9 @@ static NoliStatus add_smoothness(NoliDesign* design, double* value, double* by_v
   const NoliModel* model = design->sim->model;
   const double* X0 = model->problem.X;
   int64_t n = 3 * (int64_t)model->problem.n_vert;
-  double *X = NULL, *slope = NULL;
+  double *X = NULL, *derivative = NULL;
   NOLI_NEW(design->context, X, n);
-  NOLI_NEW_ZERO(design->context, slope, n);
+  NOLI_NEW_ZERO(design->context, derivative, n);
   memcpy(X, X0, sizeof *X * (size_t)n);
 
   for (int64_t s = 0; s < design->shape.count; s++) {
@@ -345,14 +348,15 @@ static NoliStatus add_smoothness(NoliDesign* design, double* value, double* by_v
     for (int64_t k = 0; k < 3 * (int64_t)shape->n_vertex; k++) {
       X[3 * (int64_t)shape->vertex[k / 3] + k % 3] += moved[k];
     }
-    *value += design->smoothness * noli_distortion(n_cell, cell, X0, X, design->smoothness, slope);
+    *value +=
+        design->smoothness * noli_distortion(n_cell, cell, X0, X, design->smoothness, derivative);
     for (int64_t k = 0; k < 3 * (int64_t)shape->n_vertex && by_value != NULL; k++) {
-      by_value[shape->first_value + k] += slope[3 * (int64_t)shape->vertex[k / 3] + k % 3];
+      by_value[shape->first_value + k] += derivative[3 * (int64_t)shape->vertex[k / 3] + k % 3];
     }
   }
 done:
   noli_free(design->context, X);
-  noli_free(design->context, slope);
+  noli_free(design->context, derivative);
   return status;
 }
 
@@ -534,12 +538,12 @@ static void fill_rows(Searching* searching, double* value, double* gradient) {
     const Row* row = r > 0 ? &design->row.data[r - 1] : NULL;
     int64_t function = row != NULL ? row->function : 0;
     double factor = row != NULL ? row->sign * row->scale : 1.0;
-    double* slope = gradient + r * n;
+    double* derivative = gradient + r * n;
     value[r] = factor * (searching->value[function] - (row != NULL ? row->bound : 0.0));
-    memcpy(slope, searching->gradient + function * n, sizeof *slope * (size_t)n);
-    noli_variables_scale_slopes(&design->variables, searching->z, slope);
+    memcpy(derivative, searching->gradient + function * n, sizeof *derivative * (size_t)n);
+    noli_variables_scale_derivatives(&design->variables, searching->z, derivative);
     for (int32_t i = 0; i < n; i++) {
-      slope[i] *= factor;
+      derivative[i] *= factor;
     }
   }
   memcpy(searching->scaled, gradient, sizeof *gradient * (size_t)n);
@@ -555,14 +559,14 @@ static double violation_of(const NoliDesign* design, const double* value) {
 }
 
 // The largest derivative by a variable that may move against it.
-static double slope_of(const Searching* searching) {
+static double derivative_of(const Searching* searching) {
   const NoliVariables* variables = &searching->design->variables;
   double most = 0.0;
   for (int32_t i = 0; i < variables->n; i++) {
-    double slope = searching->scaled[i], z = searching->z[i];
-    bool stopped =
-        (z <= variables->lower[i] && slope > 0.0) || (z >= variables->upper[i] && slope < 0.0);
-    most = stopped ? most : fmax(most, fabs(slope));
+    double derivative = searching->scaled[i], z = searching->z[i];
+    bool stopped = (z <= variables->lower[i] && derivative > 0.0) ||
+                   (z >= variables->upper[i] && derivative < 0.0);
+    most = stopped ? most : fmax(most, fabs(derivative));
   }
   return most;
 }
@@ -601,7 +605,7 @@ static NoliStatus try_variables(void* user, const double* y, double* value, doub
   if (*valid) {
     fill_rows(searching, value, gradient);
     run->violation = violation_of(design, searching->value);
-    run->slope = slope_of(searching);
+    run->slope = derivative_of(searching);
     run->feasible = run->violation <= FEASIBLE;
   } else {
     noli_log(design->context, NOLI_LOG_INFO, "evaluation %d failed, the next step is shorter: %s",

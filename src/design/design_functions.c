@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 NoliDesignFunctionDef noli_default_design_function_def(void) {
   return (NoliDesignFunctionDef){.at_most = INFINITY, .at_least = -INFINITY};
@@ -192,8 +191,8 @@ done:
 }
 
 NoliStatus noli_design_functions_combine(const NoliDesignFunctions* functions, int64_t n_values,
-                                         const double* term, const double* term_slope,
-                                         double* value, double* slope) {
+                                         const double* term, const double* term_derivative,
+                                         double* value, double* derivative) {
   NoliStatus status = NOLI_OK;
   double* by_term = NULL;
   NOLI_NEW_ZERO(functions->context, by_term, functions->n_term);
@@ -201,12 +200,12 @@ NoliStatus noli_design_functions_combine(const NoliDesignFunctions* functions, i
     const NoliDesignFunction* function = &functions->function[f];
     int32_t first = function->first_term;
     NOLI_TRY(combine(functions, function, term + first, &value[f], by_term + first));
-    for (int64_t j = 0; slope != NULL && j < n_values; j++) {
+    for (int64_t j = 0; derivative != NULL && j < n_values; j++) {
       double sum = 0.0;
       for (int32_t i = first; i < first + function->n_term; i++) {
-        sum += by_term[i] * term_slope[i * n_values + j];
+        sum += by_term[i] * term_derivative[i * n_values + j];
       }
-      slope[f * n_values + j] = sum;
+      derivative[f * n_values + j] = sum;
     }
   }
 done:

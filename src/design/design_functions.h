@@ -45,5 +45,5 @@ void noli_design_functions_free(NoliDesignFunctions* functions);
 // formula has no value.
 NOLI_WARN_UNUSED NoliStatus noli_design_functions_combine(const NoliDesignFunctions* functions,
                                                           int64_t n_values, const double* term,
-                                                          const double* term_slope, double* value,
-                                                          double* slope);
+                                                          const double* term_derivative,
+                                                          double* value, double* derivative);

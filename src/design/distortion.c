@@ -44,11 +44,11 @@ static double distort(const Edges* rest, const Edges* now, NoliMat3* S) {
   return trace * scale - 1.0 + 0.5 * (J + 1.0 / J) - 1.0;
 }
 
-static void add_slope(const int32_t node[4], const Edges* now, const NoliMat3* S, double factor,
-                      double* slope) {
+static void add_derivative(const int32_t node[4], const Edges* now, const NoliMat3* S,
+                           double factor, double* derivative) {
   NoliMat3 by_E = noli_scale33(2.0 * factor, noli_mul33(now->E, *S));
   for (int k = 1; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
-    double *to = slope + 3 * (int64_t)node[k], *from = slope + 3 * (int64_t)node[0];
+    double *to = derivative + 3 * (int64_t)node[k], *from = derivative + 3 * (int64_t)node[0];
     NoliVec3 by = noli_column33(&by_E, k - 1);
     noli_store3(to, noli_add3(noli_load3(to), by));
     noli_store3(from, noli_sub3(noli_load3(from), by));
@@ -56,7 +56,7 @@ static void add_slope(const int32_t node[4], const Edges* now, const NoliMat3* S
 }
 
 double noli_distortion(int32_t n, const int32_t* element, const double* X0, const double* X,
-                       double factor, double* slope) {
+                       double factor, double* derivative) {
   double sum = 0.0, total = 0.0;
   for (int32_t e = 0; e < n; e++) {
     Edges rest = edges_of(element + 4 * (int64_t)e, X0);
@@ -71,8 +71,8 @@ double noli_distortion(int32_t n, const int32_t* element, const double* X0, cons
     }
     double share = distortion_measure(&rest) / total;
     sum += share * distort(&rest, &now, &S);
-    if (slope != NULL) {
-      add_slope(node, &now, &S, factor * share, slope);
+    if (derivative != NULL) {
+      add_derivative(node, &now, &S, factor * share, derivative);
     }
   }
   return sum;

@@ -465,6 +465,7 @@ NoliStatus noli_run_export(NoliContext* context, const char* directory, const ch
       .context = context, .path = path, .run = {.context = context, .directory = directory}};
   const NoliExchangeFormat* format = NULL;
   char* first = NULL;
+
   NOLI_TRY(find_format(context, path, &format));
   if (format->is_sequence) {
     NOLI_TRY(noli_exchange_number(context, path, 0, &first));

@@ -20,12 +20,11 @@ typedef struct Place {
 
 static int compare_places(const void* a, const void* b) {
   const Place *one = a, *other = b;
-  for (int k = 0; k < 3; k++) {
-    if (one->x[k] != other->x[k]) {
-      return one->x[k] < other->x[k] ? -1 : 1;
-    }
+  int order = 0;
+  for (int k = 0; k < 3 && order == 0; k++) {
+    order = noli_order_of_doubles(one->x[k], other->x[k]);
   }
-  return 0;
+  return order;
 }
 
 // Positions of vertices and of corners, numbered so that equal ones have equal numbers.

@@ -172,6 +172,7 @@ NoliStatus noli_obj_put_shape(const NoliExchange* exchange, NoliFile* file, int3
   const NoliShape* shape = &exchange->shape[index];
   char* name = NULL;
   float* normal = NULL;
+
   NOLI_TRY(noli_exchange_identifier(exchange, index, &name));
   NOLI_NEW(exchange->context, normal, 3 * (int64_t)shape->n_vert);
   noli_shape_normals(shape, x, normal);

@@ -5,8 +5,6 @@
 
 #include "noli/version.h"
 
-#include <math.h>
-
 static NoliStatus put_vertices(const NoliExchange* exchange, NoliFile* file, const float* x) {
   NoliStatus status = NOLI_OK;
   float* normal = NULL;

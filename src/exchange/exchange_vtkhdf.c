@@ -233,6 +233,7 @@ static NoliStatus add_column(Vtkhdf* vtkhdf, const NoliReadArray* array) {
                    .n_components = array->n_components,
                    .dataset = NO_ID,
                    .n_tuples = array->n_tuples};
+
   memcpy(column.section, array->section, sizeof column.section);
   memcpy(column.name, array->name, sizeof column.name);
   NOLI_PUSH(context, &vtkhdf->columns, column);
@@ -264,14 +265,17 @@ static NoliStatus append_column(Vtkhdf* vtkhdf, Column* column, int64_t frame,
                 (size_t)noli_frame_type_size(column->type);
   const NoliReadArray* array = noli_read_frame_find(
       read, column->section, column->name, column->type, column->n_components, column->n_tuples);
+
   NOLI_CHECK(context, array != NULL, NOLI_ERROR_FORMAT,
              "%s: the frame of step %lld has no field \"%s\" as the first one has it",
              vtkhdf->exchange->run.directory,
              (long long)vtkhdf->exchange->run.frames.frames.data[frame].step, column->name);
+
   if (frame > 0 && memcmp(column->last, array->data, size) == 0) {
     column->offset[frame] = column->offset[frame - 1];
     goto done;
   }
+
   column->offset[frame] = column->n_rows;
   NOLI_TRY(require_room(vtkhdf, (int64_t)size));
   if (!append_rows(column->dataset, column->type, column->n_components, column->n_rows,
@@ -279,6 +283,7 @@ static NoliStatus append_column(Vtkhdf* vtkhdf, Column* column, int64_t frame,
     status = fail_hdf5(vtkhdf);
     goto done;
   }
+
   column->n_rows += column->n_tuples;
   memcpy(column->last, array->data, size);
 done:
@@ -333,13 +338,16 @@ static NoliStatus write_steps(Vtkhdf* vtkhdf) {
   int64_t *zero = NULL, *one = NULL;
   double* time = NULL;
   hid_t steps = NO_ID;
+
   NOLI_NEW_ZERO(context, zero, n);
   NOLI_NEW(context, one, n);
   NOLI_NEW(context, time, n);
+
   for (int64_t f = 0; f < n; f++) {
     one[f] = 1;
     time[f] = noli_exchange_time(vtkhdf->exchange, f);
   }
+
   steps = open_group(vtkhdf->root, "Steps");
   bool written = steps >= 0 &&
                  noli_hdf5_write_attribute(steps, "NSteps", H5T_STD_I64LE, H5T_NATIVE_INT64, &n) &&
@@ -388,10 +396,12 @@ static NoliStatus write_names(const Vtkhdf* vtkhdf) {
   int32_t n = noli_sim_body_count(sim);
   size_t width = 1;
   char* names = NULL;
+
   for (int32_t b = 0; b < n; b++) {
     size_t length = strlen(noli_sim_entity_name(sim, b)) + 1;
     width = length > width ? length : width;
   }
+
   NOLI_NEW_ZERO(context, names, (int64_t)width * n);
   for (int32_t b = 0; b < n; b++) {
     snprintf(names + (size_t)b * width, width, "%s", noli_sim_entity_name(sim, b));

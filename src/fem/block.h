@@ -102,6 +102,12 @@ typedef struct NoliBlockStencils {
   NoliTermFn* evaluate;       // data is a NoliBlockEnergy
 } NoliBlockStencils;
 
+typedef struct NoliElementSize {
+  double volume;     // m^3, at rest
+  double length_sqr; // m^2, of what a wave crosses
+  double modulus;    // Pa, of waves
+} NoliElementSize;
+
 // An energy of a block at one stage: the data of its terms.
 typedef struct NoliBlockEnergy {
   const NoliBlock* block;
@@ -205,10 +211,10 @@ struct NoliBlockType {
 
   // ---- measures
 
-  double (*rest_volume)(const NoliBlock* block, int32_t begin, int32_t end); // m^3
-  // Volume times the mean square of the time in which a wave crosses an element, m^3 s^2.
+  NoliElementSize (*size)(const NoliBlock* block, int32_t element);
+  // In place of sums over `size`: the functions noli_block_ of the same names.
+  double (*rest_volume)(const NoliBlock* block, int32_t begin, int32_t end);
   double (*wave_time_sqr)(const NoliBlock* block);
-  // The largest ratio of stiffness to mass in [begin, end), 1/s^2. `mass` as set by add_mass.
   double (*frequency_sqr)(const NoliBlock* block, int32_t begin, int32_t end, const double* mass);
   // Sums of stress and strain over the rest volume of an element (material/stress.h), of which its
   // points have noli_block_mean_volume.
@@ -308,6 +314,13 @@ static inline double noli_block_modulus(const NoliBlock* block, int32_t element)
              ? modulus + 4.0 * block->fibre[NOLI_FIBRE_VALUES * (int64_t)element + 3]
              : modulus;
 }
+
+double noli_block_rest_volume(const NoliBlock* block, int32_t begin, int32_t end); // m^3
+// Volume times the mean square of the time in which a wave crosses an element, m^3 s^2.
+double noli_block_wave_time_sqr(const NoliBlock* block);
+// The largest ratio of stiffness to mass in [begin, end), 1/s^2. `mass` as set by add_mass.
+double noli_block_frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
+                                const double* mass);
 
 // The stencils of a part; none if the type has no such part.
 NoliBlockStencils noli_block_stencils(const NoliBlock* block, NoliBlockPart part);

@@ -116,7 +116,7 @@ typedef struct StiffnessLoop {
 static void stiffness_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const StiffnessLoop* loop = user;
-  NoliLocal local = {.hessian = loop->stiffness};
+  NoliLocal local = {.hessian = loop->stiffness + BLOCK_VALUES * begin};
   noli_elasticity_evaluate(&loop->damped->elasticity, loop->x, begin, end, NOLI_EVAL_PROJECTED,
                            &local);
 }
@@ -219,19 +219,20 @@ void noli_damping_evaluate(const void* data, const double* x, int64_t begin, int
       relative(damping->damped->tets.tet + 4 * t, x, damping->x_hat, w);
       double form = damping_apply(blocks, w, f);
       if (what & NOLI_EVAL_ENERGY) {
-        out->energy[t] = 0.5 * damping->scale * form;
+        out->energy[t - begin] = 0.5 * damping->scale * form;
       }
       if (what & NOLI_EVAL_GRADIENT) {
         NoliVec3 sum = noli_add3(noli_add3(f[0], f[1]), f[2]);
-        noli_store3(out->gradient + 12 * t, noli_scale3(-damping->scale, sum));
+        noli_store3(out->gradient + 12 * (t - begin), noli_scale3(-damping->scale, sum));
         for (int a = 0; a < 3; a++) {
-          noli_store3(out->gradient + 12 * t + 3 * (a + 1), noli_scale3(damping->scale, f[a]));
+          noli_store3(out->gradient + 12 * (t - begin) + 3 * (a + 1),
+                      noli_scale3(damping->scale, f[a]));
         }
       }
     }
     if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
       for (int i = 0; i < BLOCK_VALUES; i++) {
-        out->hessian[BLOCK_VALUES * t + i] = damping->scale * blocks[i];
+        out->hessian[BLOCK_VALUES * (t - begin) + i] = damping->scale * blocks[i];
       }
     }
   }

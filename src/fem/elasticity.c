@@ -12,7 +12,6 @@
 // matrix S of their response.
 #include "fem/elasticity.h"
 
-#include "base/parallel.h"
 #include "base/wide.h"
 #include "material/response.h"
 #include "material/stress.h"
@@ -190,10 +189,10 @@ static inline void evaluate_gradient(const NoliResponse* response, const NoliMat
   write_gradient(f, gradient);
 }
 
-// Energy, gradient and Hessian of one branch of a material, into element `t` of `out`.
+// Energy, gradient and Hessian of one branch of a material.
 static inline void evaluate_branch(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
                                    const NoliMat3* rest_inverse, double weight, unsigned what,
-                                   int64_t t, const NoliLocal* out) {
+                                   const NoliLocal* out) {
   NoliResponse response;
   Principal principal;
   principal.U = &response.U;
@@ -202,21 +201,21 @@ static inline void evaluate_branch(const NoliMaterial* law, NoliLame lame, const
     principal.g = noli_mul33(*rest_inverse, response.V);
   }
   if (what & NOLI_EVAL_ENERGY) {
-    out->energy[t] = weight * response.energy;
+    *out->energy = weight * response.energy;
   }
   if (what & NOLI_EVAL_GRADIENT) {
-    evaluate_gradient(&response, rest_inverse, &principal.g, weight, out->gradient + 12 * t);
+    evaluate_gradient(&response, rest_inverse, &principal.g, weight, out->gradient);
   }
   if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
     principal_set(&principal, &response.derivatives, weight);
     principal_set_fibre(&principal, &response.fibre, rest_inverse, weight);
-    write_hessian(&principal, out->hessian + BLOCK_VALUES * t);
+    write_hessian(&principal, out->hessian);
   }
 }
 
 // The sum over all branches: F G and rest_inverse G take the place of F and rest_inverse.
 static void evaluate_branches(const NoliMaterialPoint* point, const NoliMat3* F,
-                              const NoliMat3* rest_inverse, double weight, unsigned what, int64_t t,
+                              const NoliMat3* rest_inverse, double weight, unsigned what,
                               const NoliLocal* out) {
   double energy, gradient[12], hessian[BLOCK_VALUES];
   const NoliLocal one = {.energy = &energy, .gradient = gradient, .hessian = hessian};
@@ -227,23 +226,23 @@ static void evaluate_branches(const NoliMaterialPoint* point, const NoliMat3* F,
     NoliMat3 F_branch = noli_branch_times(&branch, F);
     NoliMat3 inverse = noli_branch_times(&branch, rest_inverse);
     if (k == 0) {
-      evaluate_branch(branch.law, branch.lame, &F_branch, &inverse, weight, of_branch, t, out);
+      evaluate_branch(branch.law, branch.lame, &F_branch, &inverse, weight, of_branch, out);
       continue;
     }
-    evaluate_branch(branch.law, branch.lame, &F_branch, &inverse, weight, of_branch, 0, &one);
+    evaluate_branch(branch.law, branch.lame, &F_branch, &inverse, weight, of_branch, &one);
     if (what & NOLI_EVAL_ENERGY) {
-      out->energy[t] += energy;
+      *out->energy += energy;
     }
     for (int i = 0; (what & NOLI_EVAL_GRADIENT) && i < 12; i++) {
-      out->gradient[12 * t + i] += gradient[i];
+      out->gradient[i] += gradient[i];
     }
     for (int i = 0; needs_hessian && i < BLOCK_VALUES; i++) {
-      out->hessian[BLOCK_VALUES * t + i] += hessian[i];
+      out->hessian[i] += hessian[i];
     }
   }
 
   if (of_branch != what) {
-    project_sum(rest_inverse, out->hessian + BLOCK_VALUES * t);
+    project_sum(rest_inverse, out->hessian);
   }
 }
 
@@ -257,10 +256,10 @@ static void evaluate_tet(const NoliElasticity* elasticity, const double* x, int6
   NoliMat3 F = noli_tets_deformation(tets, t, x);
   NoliMat3 rest_inverse = noli_load33(tets->rest_inverse + 9 * t);
   if (elasticity->histories == NULL) {
-    evaluate_branch(law, lame, &F, &rest_inverse, weight, what, t, out);
+    evaluate_branch(law, lame, &F, &rest_inverse, weight, what, out);
   } else {
     NoliMaterialPoint point = noli_material_point(law, lame, elasticity->histories, t, 0);
-    evaluate_branches(&point, &F, &rest_inverse, weight, what, t, out);
+    evaluate_branches(&point, &F, &rest_inverse, weight, what, out);
   }
 }
 
@@ -304,7 +303,7 @@ static inline void respond_lane(const NoliElasticity* elasticity, int64_t t, int
   noli_store3(sigma, noli_lane3(&batch->sigma, l));
   if (what & NOLI_EVAL_ENERGY) {
     NoliMat3 F = noli_lane33(&batch->F, l);
-    out->energy[t] =
+    out->energy[l] =
         weight * (law->energy != NULL ? law->energy(lame, &F) : law->stretch_energy(lame, sigma));
   }
   if (what & ~(unsigned)NOLI_EVAL_ENERGY) {
@@ -419,11 +418,11 @@ static void evaluate_batch(const NoliElasticity* elasticity, const double* x, in
   set_frames(&batch);
   if (what & NOLI_EVAL_GRADIENT) {
     set_forces(&batch);
-    scatter(batch.force[0].v[0], 12, out->gradient + 12 * begin);
+    scatter(batch.force[0].v[0], 12, out->gradient);
   }
   if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
     set_blocks(&batch);
-    scatter(batch.block[0].m[0][0], BLOCK_VALUES, out->hessian + BLOCK_VALUES * begin);
+    scatter(batch.block[0].m[0][0], BLOCK_VALUES, out->hessian);
   }
 }
 
@@ -438,12 +437,14 @@ void noli_elasticity_evaluate(const void* data, const double* x, int64_t begin, 
     while (n < NOLI_LANES && t + n < end && suits_batch(elasticity, t + n, needs_hessian)) {
       n++;
     }
+    NoliLocal here = noli_local_at(out, 4, t - begin);
     if (n == NOLI_LANES) {
-      evaluate_batch(elasticity, x, t, what, out);
+      evaluate_batch(elasticity, x, t, what, &here);
       t += n;
     } else {
       for (int64_t last = t + n; t <= last && t < end; t++) {
-        evaluate_tet(elasticity, x, t, what, out);
+        here = noli_local_at(out, 4, t - begin);
+        evaluate_tet(elasticity, x, t, what, &here);
       }
     }
   }

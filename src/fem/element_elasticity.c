@@ -11,7 +11,6 @@
 // fem/elasticity.c is the faster version for linear tetrahedra.
 #include "fem/element_elasticity.h"
 
-#include "base/parallel.h"
 #include "base/wide.h"
 #include "material/response.h"
 #include "material/stress.h"
@@ -289,14 +288,13 @@ static void evaluate_element(const Element* element, const double* x, const Noli
   }
 
   if (element->what & NOLI_EVAL_ENERGY) {
-    out->energy[element->t] = energy;
+    *out->energy = energy;
   }
   if (element->what & NOLI_EVAL_GRADIENT) {
-    write_gradient(elements, scratch, out->gradient + 3 * n * element->t);
+    write_gradient(elements, scratch, out->gradient);
   }
   if (needs_hessian) {
-    write_hessian(n, elements->stride, scratch,
-                  out->hessian + 9 * noli_stencil_blocks(n) * element->t);
+    write_hessian(n, elements->stride, scratch, out->hessian);
   }
 }
 
@@ -311,7 +309,8 @@ void noli_element_elasticity_evaluate(const void* data, const double* x, int64_t
                        .lame = noli_lame_at(elasticity->lame_mu, elasticity->lame_lambda,
                                             elasticity->parameter, elasticity->fibre, t),
                        .what = what};
-    evaluate_element(&element, x + 3 * (int64_t)elasticity->first_node, out, &scratch);
+    NoliLocal here = noli_local_at(out, elasticity->elements->space->n_local, t - begin);
+    evaluate_element(&element, x + 3 * (int64_t)elasticity->first_node, &here, &scratch);
   }
 }
 

@@ -1,6 +1,5 @@
 #include "fem/elements.h"
 
-#include "base/parallel.h"
 #include "base/wide.h"
 #include "fem/step_search.h"
 

@@ -249,46 +249,46 @@ void noli_element_mass_destroy(NoliContext* context, NoliElementMass* mass) {
 
 // How the volume V of a point changes with the vertices: V b, with the gradients b of their linear
 // functions.
-static void volume_slope(const NoliSpace* space, const Table* table, int64_t t, int64_t q,
-                         double slope[12]) {
+static void volume_derivative(const NoliSpace* space, const Table* table, int64_t t, int64_t q,
+                              double derivative[12]) {
   NoliMat3 dxdxi = dxdxi_at(space, table, t, q), inverse = noli_inverse33(&dxdxi);
   double volume = table->rule.weight[q] * noli_det33(&dxdxi);
   NoliVec3 first = noli_vec3(0.0, 0.0, 0.0);
   for (int k = 1; k < 4; k++) {
     NoliVec3 own = noli_scale3(volume, noli_row33(&inverse, k - 1));
-    noli_store3(slope + 3 * k, own);
+    noli_store3(derivative + 3 * k, own);
     first = noli_sub3(first, own);
   }
-  noli_store3(slope, first);
+  noli_store3(derivative, first);
 }
 
 // One point adds rho N_a z dV.
-static void add_rest_slope(const NoliSpace* space, const Table* table, int64_t t, int64_t q,
-                           double density, const double* z, double* slope) {
+static void add_rest_derivative(const NoliSpace* space, const Table* table, int64_t t, int64_t q,
+                                double density, const double* z, double* derivative) {
   double of_volume[12], value[3];
   const double* N = table->value + q * space->n_local;
   NoliVec3 sum = noli_vec3(0.0, 0.0, 0.0);
-  volume_slope(space, table, t, q, of_volume);
+  volume_derivative(space, table, t, q, of_volume);
   for (int32_t a = 0; a < space->n_local; a++) {
     int64_t node = space->node[t * space->n_local + a];
     sum = noli_mul_add3(sum, N[a], noli_load3(z + 3 * node));
   }
   noli_store3(value, noli_scale3(density, sum));
   for (int32_t k = 0; k < 36 * space->n_local; k++) {
-    slope[k] += N[k / 36] * value[k / 12 % 3] * of_volume[k % 12];
+    derivative[k] += N[k / 36] * value[k / 12 % 3] * of_volume[k % 12];
   }
 }
 
-NoliStatus noli_mass_rest_slopes(NoliContext* context, const NoliSpace* space,
-                                 const double* density, const double* z, double* slope) {
+NoliStatus noli_mass_rest_derivatives(NoliContext* context, const NoliSpace* space,
+                                      const double* density, const double* z, double* derivative) {
   NoliStatus status = NOLI_OK;
   Table table = {0};
   int64_t size = 36 * (int64_t)space->n_local;
   NOLI_TRY(table_create(context, space, noli_space_mass_degree(space), &table));
-  memset(slope, 0, sizeof *slope * (size_t)(size * space->n_tet));
+  memset(derivative, 0, sizeof *derivative * (size_t)(size * space->n_tet));
   for (int64_t t = 0; t < space->n_tet; t++) {
     for (int64_t q = 0; q < table.rule.n; q++) {
-      add_rest_slope(space, &table, t, q, density[t], z, slope + size * t);
+      add_rest_derivative(space, &table, t, q, density[t], z, derivative + size * t);
     }
   }
 done:
@@ -296,20 +296,20 @@ done:
   return status;
 }
 
-NoliStatus noli_mass_diagonal_slopes(NoliContext* context, const NoliSpace* space,
-                                     const double* density, double* slope) {
+NoliStatus noli_mass_diagonal_derivatives(NoliContext* context, const NoliSpace* space,
+                                          const double* density, double* derivative) {
   NoliStatus status = NOLI_OK;
   Table table = {0};
   int64_t size = 12 * (int64_t)space->n_local;
   NOLI_TRY(table_create(context, space, noli_space_mass_degree(space), &table));
-  memset(slope, 0, sizeof *slope * (size_t)(size * space->n_tet));
+  memset(derivative, 0, sizeof *derivative * (size_t)(size * space->n_tet));
   for (int64_t i = 0; i < table.rule.n * (int64_t)space->n_tet; i++) {
     int64_t t = i / table.rule.n, q = i % table.rule.n;
     double of_volume[12];
     const double* N = table.value + q * space->n_local;
-    volume_slope(space, &table, t, q, of_volume);
+    volume_derivative(space, &table, t, q, of_volume);
     for (int32_t k = 0; k < size; k++) {
-      slope[size * t + k] += density[t] * N[k / 12] * N[k / 12] * of_volume[k % 12];
+      derivative[size * t + k] += density[t] * N[k / 12] * N[k / 12] * of_volume[k % 12];
     }
   }
 done:
@@ -317,17 +317,18 @@ done:
   return status;
 }
 
-NoliStatus noli_space_volume_slopes(NoliContext* context, const NoliSpace* space, double* slope) {
+NoliStatus noli_space_volume_derivatives(NoliContext* context, const NoliSpace* space,
+                                         double* derivative) {
   NoliStatus status = NOLI_OK;
   Table table = {0};
   NOLI_TRY(table_create(context, space, 3 * (space->geometry_order - 1), &table));
-  memset(slope, 0, 12 * sizeof *slope * (size_t)space->n_tet);
+  memset(derivative, 0, 12 * sizeof *derivative * (size_t)space->n_tet);
   for (int64_t i = 0; i < table.rule.n * (int64_t)space->n_tet; i++) {
     int64_t t = i / table.rule.n;
     double own[12];
-    volume_slope(space, &table, t, i % table.rule.n, own);
+    volume_derivative(space, &table, t, i % table.rule.n, own);
     for (int k = 0; k < 12; k++) {
-      slope[12 * t + k] += own[k];
+      derivative[12 * t + k] += own[k];
     }
   }
 done:
@@ -363,13 +364,13 @@ static void evaluate_inertia(const NoliElementInertia* inertia, int64_t t, const
   }
 
   if (what & NOLI_EVAL_ENERGY) {
-    out->energy[t] = 0.5 * energy;
+    *out->energy = 0.5 * energy;
   }
   if (what & NOLI_EVAL_GRADIENT) {
-    memcpy(out->gradient + 3 * n * t, f, 3 * (size_t)n * sizeof *f);
+    memcpy(out->gradient, f, 3 * (size_t)n * sizeof *f);
   }
   if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
-    double* block = out->hessian + 9 * noli_stencil_blocks(n) * t;
+    double* block = out->hessian;
     for (int32_t a = 0; a < n; a++) {
       for (int32_t b = a; b < n; b++, block += 9) {
         double m = factor * matrix[a * n + b];
@@ -382,8 +383,10 @@ static void evaluate_inertia(const NoliElementInertia* inertia, int64_t t, const
 
 void noli_element_inertia_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                                    unsigned what, const NoliLocal* out) {
+  const NoliElementInertia* inertia = data;
   for (int64_t t = begin; t < end; t++) {
-    evaluate_inertia(data, t, x, what, out);
+    NoliLocal here = noli_local_at(out, inertia->mass->space->n_local, t - begin);
+    evaluate_inertia(inertia, t, x, what, &here);
   }
 }
 

@@ -42,13 +42,15 @@ void noli_element_mass_destroy(NoliContext* context, NoliElementMass* mass);
 
 // How M z of each element changes with displacements of its vertices at rest, that are interpolated
 // linearly within it: (n_tet x 3 n_local x 12). z (n_node x 3). Fails with NOLI_ERROR_MEMORY.
-NOLI_WARN_UNUSED NoliStatus noli_mass_rest_slopes(NoliContext* context, const NoliSpace* space,
-                                                  const double* density, const double* z,
-                                                  double* slope);
+NOLI_WARN_UNUSED NoliStatus noli_mass_rest_derivatives(NoliContext* context, const NoliSpace* space,
+                                                       const double* density, const double* z,
+                                                       double* derivative);
 
 // The same derivatives of the diagonal of the mass of each element: (n_tet x n_local x 12).
-NOLI_WARN_UNUSED NoliStatus noli_mass_diagonal_slopes(NoliContext* context, const NoliSpace* space,
-                                                      const double* density, double* slope);
+NOLI_WARN_UNUSED NoliStatus noli_mass_diagonal_derivatives(NoliContext* context,
+                                                           const NoliSpace* space,
+                                                           const double* density,
+                                                           double* derivative);
 
 // scale/2 (x - x_tilde)^T M (x - x_tilde), element by element, as an energy term. Everything is
 // borrowed; nodes as in NoliElementElasticity.
@@ -70,5 +72,6 @@ NOLI_WARN_UNUSED NoliStatus noli_space_moments(NoliContext* context, const NoliS
                                                double* volume, double* first_moment);
 
 // How the volume changes with displacements of the vertices as above: (n_tet x 12), m^2.
-NOLI_WARN_UNUSED NoliStatus noli_space_volume_slopes(NoliContext* context, const NoliSpace* space,
-                                                     double* slope);
+NOLI_WARN_UNUSED NoliStatus noli_space_volume_derivatives(NoliContext* context,
+                                                          const NoliSpace* space,
+                                                          double* derivative);

@@ -84,11 +84,6 @@ void noli_own_stencils_free(NoliBlock* block) {
 
 // ---- terms --------------------------------------------------------------------------------------
 
-// Entry `from` of an array of results, `size` doubles for each stencil, becomes entry `to`.
-static double* moved(double* array, int64_t size, int64_t from, int64_t to) {
-  return array != NULL ? noli_local_from(array, size * (to - from)) : NULL;
-}
-
 // Runs of stencils that follow one another in the list are evaluated at once.
 static void own_stencils_evaluate(const NoliBlockEnergy* energy, const NoliOwnStencils* own,
                                   int32_t size, const double* x, int64_t begin, int64_t end,
@@ -98,10 +93,7 @@ static void own_stencils_evaluate(const NoliBlockEnergy* energy, const NoliOwnSt
     for (next = s + 1; next < end && own->number[next] == number + next - s;) {
       next++;
     }
-    NoliLocal there = {.energy = moved(out->energy, 1, s, number),
-                       .gradient = moved(out->gradient, 3 * (int64_t)size, s, number),
-                       .hessian =
-                           moved(out->hessian, 9 * (int64_t)noli_stencil_blocks(size), s, number)};
+    NoliLocal there = noli_local_at(out, size, s - begin);
     energy->of_any(energy, x, number, number + next - s, what, &there);
   }
 }

@@ -18,14 +18,14 @@ static void evaluate_inertia(const void* data, const double* x, int64_t begin, i
       double u = x[3 * node + i] - inertia->x_tilde[3 * node + i];
       energy += 0.5 * mass * u * u;
       if (what & NOLI_EVAL_GRADIENT) {
-        out->gradient[3 * s + i] = mass * u;
+        out->gradient[3 * (s - begin) + i] = mass * u;
       }
     }
     if (what & NOLI_EVAL_ENERGY) {
-      out->energy[s] = energy;
+      out->energy[s - begin] = energy;
     }
     if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
-      store_diagonal(out->hessian + 9 * s, mass);
+      store_diagonal(out->hessian + 9 * (s - begin), mass);
     }
   }
 }
@@ -41,14 +41,14 @@ static void evaluate_load(const void* data, const double* x, int64_t begin, int6
       double force = load->scale * load->force[3 * node + i];
       energy -= force * (x[3 * node + i] - origin);
       if (what & NOLI_EVAL_GRADIENT) {
-        out->gradient[3 * s + i] = -force;
+        out->gradient[3 * (s - begin) + i] = -force;
       }
     }
     if (what & NOLI_EVAL_ENERGY) {
-      out->energy[s] = energy;
+      out->energy[s - begin] = energy;
     }
     if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
-      store_diagonal(out->hessian + 9 * s, 0.0);
+      store_diagonal(out->hessian + 9 * (s - begin), 0.0);
     }
   }
 }
@@ -71,22 +71,22 @@ static void evaluate_target_springs(const void* data, const double* x, int64_t b
     double stiffness = springs->stiffness * springs->mass[node];
     double energy = 0.0;
     if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
-      store_diagonal(out->hessian + 9 * s, stiffness);
+      store_diagonal(out->hessian + 9 * (s - begin), stiffness);
     }
     for (int i = 0; i < 3; i++) {
       if (springs->axes != NULL && (springs->axes[s] >> i & 1) == 0) {
-        release_component(out, what, s, i);
+        release_component(out, what, s - begin, i);
         continue;
       }
       double u = x[3 * node + i] - springs->target[3 * s + i];
       double lambda = springs->lambda != NULL ? springs->lambda[3 * s + i] : 0.0;
       energy += (0.5 * stiffness * u - lambda) * u;
       if (what & NOLI_EVAL_GRADIENT) {
-        out->gradient[3 * s + i] = stiffness * u - lambda;
+        out->gradient[3 * (s - begin) + i] = stiffness * u - lambda;
       }
     }
     if (what & NOLI_EVAL_ENERGY) {
-      out->energy[s] = energy;
+      out->energy[s - begin] = energy;
     }
   }
 }

@@ -1,7 +1,5 @@
 #include "fem/step_search.h"
 
-#include "base/context.h"
-
 int32_t noli_search_run(NoliStepSearch* search, int64_t n_tet, int32_t n_threads,
                         NoliRangeFn* range, void* user) {
   for (int32_t w = 0; w < NOLI_SEARCH_WORKERS_MAX; w++) {

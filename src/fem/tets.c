@@ -1,6 +1,5 @@
 #include "fem/tets.h"
 
-#include "base/parallel.h"
 #include "fem/step_search.h"
 
 enum { TETS_PER_BLOCK = 512 };

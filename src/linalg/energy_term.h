@@ -26,23 +26,25 @@ static inline int32_t noli_stencil_block(int32_t size, int32_t a, int32_t b) {
   return a * size - a * (a - 1) / 2 + (b - a);
 }
 
-// Results of all stencils of a term, one stencil after the other; arrays that were not asked for
-// are NULL. Where the stencils of a term vary in size, the gradient of stencil s begins at
-// 3 * first[s] and its Hessian at 9 * first_block[s].
+// Results of stencils of a term, one stencil after the other; arrays that were not asked for are
+// NULL.
 typedef struct NoliLocal {
   double* energy;   // (n_stencil)
   double* gradient; // (n_stencil x size x 3)
   double* hessian;  // (n_stencil x blocks x 9), each block 3x3 row-major, rows belong to node a
 } NoliLocal;
 
-// A term writes the results of stencil s behind those of all stencils before it. Where local
-// results begin later: the address that entry 0 would have (integers, as it may lie outside).
-static inline double* noli_local_from(double* local, int64_t doubles_before) {
-  uintptr_t bytes = (uintptr_t)doubles_before * sizeof(double);
-  return (double*)((uintptr_t)local - bytes);
+// The same from entry `s` on, of stencils of `size` nodes.
+static inline NoliLocal noli_local_at(const NoliLocal* local, int32_t size, int64_t s) {
+  int64_t n_gradient = 3 * (int64_t)size, n_hessian = 9 * (int64_t)noli_stencil_blocks(size);
+  return (NoliLocal){.energy = local->energy != NULL ? local->energy + s : NULL,
+                     .gradient = local->gradient != NULL ? local->gradient + n_gradient * s : NULL,
+                     .hessian = local->hessian != NULL ? local->hessian + n_hessian * s : NULL};
 }
 
-// Evaluates stencils [begin, end) at x (n_node x 3) and writes entries begin..end of `out`.
+// Evaluates stencils [begin, end) at x (n_node x 3) and writes their results into `out`, those of
+// `begin` first. Where the stencils of a term vary in size, the gradient of stencil s begins at
+// 3 * (first[s] - first[begin]) and its Hessian at 9 * (first_block[s] - first_block[begin]).
 // Pure: no allocation, no shared state, any thread. An infeasible stencil (inverted element,
 // distance <= 0) gives energy +INFINITY and NaN derivatives.
 typedef void NoliTermFn(const void* data, const double* x, int64_t begin, int64_t end,

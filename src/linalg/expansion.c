@@ -204,18 +204,16 @@ void noli_expansion_evaluate(const NoliExpansion* expansion, const double* x, in
   const NoliEnergyTerm* term = &expansion->inner;
   bool needs_hessian = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED | NOLI_EVAL_SKEW)) != 0;
   double sign = (what & NOLI_EVAL_SKEW) != 0 ? -1.0 : 1.0;
+  const int64_t *first = expansion->first.data, *first_block = expansion->first_block.data;
+  const NoliLocal local = {.gradient = gradient, .hessian = hessian};
   for (int64_t s = begin; s < end; s++) {
-    NoliLocal local = {
-        .gradient = noli_local_from(gradient, 3 * noli_term_first(term, s)),
-        .hessian = noli_local_from(hessian, 9 * noli_term_first_block(term, s)),
-    };
     term->evaluate(term->data, x, s, s + 1, what, &local);
     if ((what & NOLI_EVAL_GRADIENT) != 0) {
-      expand_gradient(expansion, s, gradient, out->gradient + 3 * expansion->first.data[s]);
+      expand_gradient(expansion, s, gradient, out->gradient + 3 * (first[s] - first[begin]));
     }
     if (needs_hessian) {
       expand_hessian(expansion, s, sign, hessian,
-                     out->hessian + 9 * expansion->first_block.data[s]);
+                     out->hessian + 9 * (first_block[s] - first_block[begin]));
     }
   }
 }

@@ -26,16 +26,17 @@ static void evaluate_force(const void* data, const double* x, int64_t begin, int
   const bool skew = (what & NOLI_EVAL_SKEW) != 0;
   for (int64_t i = begin; i < end; i++) {
     if ((what & NOLI_EVAL_ENERGY) != 0) {
-      out->energy[i] = 0.0;
+      out->energy[i - begin] = 0.0;
     }
     double* residual =
-        (what & NOLI_EVAL_GRADIENT) != 0 ? out->gradient + 3 * (int64_t)size * i : NULL;
+        (what & NOLI_EVAL_GRADIENT) != 0 ? out->gradient + 3 * (int64_t)size * (i - begin) : NULL;
     double jacobian[9 * NOLI_FORCE_NODES * NOLI_FORCE_NODES];
     if (residual != NULL || symmetric || skew) {
       force->evaluate(force->data, x, i, residual, symmetric || skew ? jacobian : NULL);
     }
     if (symmetric || skew) {
-      write_part(jacobian, size, skew ? -1.0 : 1.0, out->hessian + 9 * (int64_t)n_blocks * i);
+      write_part(jacobian, size, skew ? -1.0 : 1.0,
+                 out->hessian + 9 * (int64_t)n_blocks * (i - begin));
     }
   }
 }

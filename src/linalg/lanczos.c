@@ -1,6 +1,7 @@
 #include "linalg/lanczos.h"
 
 #include "math/eigen.h"
+#include "math/sums.h"
 
 #include <float.h>
 #include <math.h>
@@ -76,20 +77,6 @@ static double* vector_of(const Lanczos* lanczos, int32_t i) {
   return lanczos->basis + (int64_t)i * lanczos->n;
 }
 
-static double lanczos_dot(int32_t n, const double* a, const double* b) {
-  double sum = 0.0;
-  for (int32_t i = 0; i < n; i++) {
-    sum += a[i] * b[i];
-  }
-  return sum;
-}
-
-static void add_scaled(int32_t n, double* to, double factor, const double* x) {
-  for (int32_t i = 0; i < n; i++) {
-    to[i] += factor * x[i];
-  }
-}
-
 // ---- basis --------------------------------------------------------------------------------------
 
 // M-orthogonalizes w against the first `count` vectors, until that changes little, and normalizes
@@ -101,21 +88,21 @@ static NoliStatus orthonormalize(Lanczos* lanczos, int32_t count, double* w, dou
   const NoliLanczosProblem* problem = lanczos->problem;
   int32_t n = lanczos->n;
   NOLI_TRY(problem->multiply(problem->user, w, lanczos->product));
-  double first = sqrt(lanczos_dot(n, w, lanczos->product)), before;
+  double first = sqrt(noli_sum_products(n, w, lanczos->product)), before;
   *norm = first;
   int32_t pass = 0;
 
   do {
     before = *norm;
     for (int32_t i = 0; i < count; i++) {
-      double along = lanczos_dot(n, vector_of(lanczos, i), lanczos->product);
-      add_scaled(n, w, -along, vector_of(lanczos, i));
+      double along = noli_sum_products(n, vector_of(lanczos, i), lanczos->product);
+      noli_add_scaled(n, -along, vector_of(lanczos, i), w);
       if (part != NULL) {
         part[i] += along;
       }
     }
     NOLI_TRY(problem->multiply(problem->user, w, lanczos->product));
-    *norm = sqrt(fmax(lanczos_dot(n, w, lanczos->product), 0.0));
+    *norm = sqrt(fmax(noli_sum_products(n, w, lanczos->product), 0.0));
     pass++;
   } while (*norm > EXHAUSTED * first && *norm < 0.7 * before && pass < MAX_PASSES);
   *norm = *norm > EXHAUSTED * first ? *norm : 0.0;

@@ -1,6 +1,7 @@
 #include "linalg/low_rank.h"
 
 #include "base/validate.h"
+#include "math/sums.h"
 
 #include <math.h>
 
@@ -38,25 +39,11 @@ void noli_low_rank_free(NoliContext* context, NoliLowRank* low_rank) {
   *low_rank = (NoliLowRank){0};
 }
 
-static double low_rank_dot(int64_t n, const double* a, const double* b) {
-  double sum = 0.0;
-  for (int64_t i = 0; i < n; i++) {
-    sum += a[i] * b[i];
-  }
-  return sum;
-}
-
-static void add_scaled(int64_t n, double factor, const double* a, double* to) {
-  for (int64_t i = 0; i < n; i++) {
-    to[i] += factor * a[i];
-  }
-}
-
 void noli_low_rank_multiply_add(const NoliLowRank* low_rank, const double* x, double* y) {
   int64_t n = 3 * (int64_t)low_rank->n;
   for (int32_t k = 0; k < low_rank->n_rank; k++) {
     const double* g = low_rank->vector + k * n;
-    add_scaled(n, low_rank->scale[k] * low_rank_dot(n, g, x), g, y);
+    noli_add_scaled(n, low_rank->scale[k] * noli_sum_products(n, g, x), g, y);
   }
 }
 
@@ -131,7 +118,7 @@ NoliStatus noli_low_rank_factor(NoliLowRank* low_rank, NoliContext* context, Nol
   }
   for (int32_t i = 0; i < n_rank; i++) {
     for (int32_t k = 0; k < n_rank; k++) {
-      double product = low_rank_dot(n, low_rank->vector + i * n, low_rank->solved + k * n);
+      double product = noli_sum_products(n, low_rank->vector + i * n, low_rank->solved + k * n);
       low_rank->system[i * n_rank + k] = (i == k ? 1.0 : 0.0) + low_rank->scale[i] * product;
     }
   }
@@ -164,11 +151,11 @@ NoliStatus noli_low_rank_solve(const NoliLowRank* low_rank, NoliSolveFn* solve, 
   int64_t n = 3 * (int64_t)low_rank->n;
   NOLI_TRY(solve(user, b, x));
   for (int32_t k = 0; k < low_rank->n_rank; k++) {
-    low_rank->small[k] = low_rank->scale[k] * low_rank_dot(n, low_rank->vector + k * n, x);
+    low_rank->small[k] = low_rank->scale[k] * noli_sum_products(n, low_rank->vector + k * n, x);
   }
   solve_small(low_rank->n_rank, low_rank->system, low_rank->pivot, low_rank->small);
   for (int32_t k = 0; k < low_rank->n_rank; k++) {
-    add_scaled(n, -low_rank->small[k], low_rank->solved + k * n, x);
+    noli_add_scaled(n, -low_rank->small[k], low_rank->solved + k * n, x);
   }
 done:
   return status;

@@ -1,7 +1,5 @@
 #include "linalg/row_parts.h"
 
-#include "base/array.h"
-
 #include <string.h>
 
 // Rows from which parts pay.

@@ -219,6 +219,7 @@ NoliStatus noli_rows_gather_pattern(NoliRows* rows, NoliContext* context, const 
   uint64_t* key = NULL;
   int64_t *n_out = NULL, capacity = 0;
   int32_t rank = noli_rank(context), size = noli_rank_count(context);
+
   NOLI_TRY(is_new(rows, context, share, &any));
   if (!any) {
     goto done;

@@ -60,7 +60,7 @@ static double growth_of_energy(double q) {
   return sum;
 }
 
-NoliFibreResponse noli_fibre_respond_slope(const double* fibre, const NoliMat3* F, int which) {
+NoliFibreResponse noli_fibre_respond_derivative(const double* fibre, const NoliMat3* F, int which) {
   const double unit[NOLI_FIBRE_VALUES] = {fibre[0], fibre[1], fibre[2], 1.0, fibre[4]};
   double k1 = fibre[3], k2 = fibre[4], h[4];
   NoliFibreResponse response = noli_fibre_respond(which == 0 ? unit : fibre, F);
@@ -71,10 +71,10 @@ NoliFibreResponse noli_fibre_respond_slope(const double* fibre, const NoliMat3* 
     return response;
   }
   take_up(e, h);
-  double growth = exp(k2 * h[0]), slope = h[1] * h[1];
+  double growth = exp(k2 * h[0]), derivative = h[1] * h[1];
   response.energy = 0.5 * k1 * h[0] * h[0] * growth_of_energy(k2 * h[0]);
   response.first = k1 * growth * h[0] * h[1];
-  response.second = 2.0 * k1 * growth * (slope + h[0] * (h[2] + k2 * slope));
+  response.second = 2.0 * k1 * growth * (derivative + h[0] * (h[2] + k2 * derivative));
   response.third = 0.0;
   return response;
 }
@@ -92,13 +92,13 @@ NoliMat3 noli_fibre_tangent(const NoliFibreResponse* response) {
   return tangent;
 }
 
-NoliMat3 noli_fibre_tangent_slope(const NoliFibreResponse* response, NoliVec3 w) {
+NoliMat3 noli_fibre_tangent_derivative(const NoliFibreResponse* response, NoliVec3 w) {
   NoliVec3 u = response->now;
   double along = noli_dot3(u, w);
-  NoliMat3 slope = noli_scale33(response->third * along, noli_outer33(u, u));
+  NoliMat3 derivative = noli_scale33(response->third * along, noli_outer33(u, u));
   NoliMat3 mixed = noli_add33(noli_outer33(u, w), noli_outer33(w, u));
   for (int i = 0; i < 3; i++) {
     mixed.m[i][i] += along;
   }
-  return noli_add33(slope, noli_scale33(response->second, mixed));
+  return noli_add33(derivative, noli_scale33(response->second, mixed));
 }

@@ -36,7 +36,7 @@ static inline bool noli_fibre_is_there(const double* fibre) {
 NoliFibreResponse noli_fibre_respond(const double* fibre, const NoliMat3* F);
 
 // Its derivative by k1 or k2 (`which` 0 or 1), but for that of `third`. Fibres must be there.
-NoliFibreResponse noli_fibre_respond_slope(const double* fibre, const NoliMat3* F, int which);
+NoliFibreResponse noli_fibre_respond_derivative(const double* fibre, const NoliMat3* F, int which);
 
 // P.
 NoliMat3 noli_fibre_stress(const NoliFibreResponse* response);
@@ -45,4 +45,4 @@ NoliMat3 noli_fibre_stress(const NoliFibreResponse* response);
 NoliMat3 noli_fibre_tangent(const NoliFibreResponse* response);
 
 // How the product of that matrix with a fixed vector w changes with u: a matrix.
-NoliMat3 noli_fibre_tangent_slope(const NoliFibreResponse* response, NoliVec3 w);
+NoliMat3 noli_fibre_tangent_derivative(const NoliFibreResponse* response, NoliVec3 w);

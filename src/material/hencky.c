@@ -22,7 +22,7 @@ static double log_quotient(double a, double b) {
 }
 
 // Its derivative by a, (quotient - 1/a) / (b - a).
-static double log_quotient_slope(double a, double b) {
+static double log_quotient_derivative(double a, double b) {
   double d = (b - a) / a;
   double share = fabs(d) < 1e-9 ? 0.5 - d / 3.0 : noli_minus_log1p(d) / (d * d);
   return -share / (a * a);
@@ -81,14 +81,14 @@ void noli_hencky_third(const double sigma[3], const double tau[3], const NoliMat
     double product = sigma[j] * sigma[k], mean = 0.5 * (1.0 / sigma[j] + 1.0 / sigma[k]);
     double quotient = log_quotient(sigma[j], sigma[k]);
     for (int l = 0; l < 3; l++) {
-      double slope = -0.5 * (C->m[j][l] + C->m[k][l]) / (product * sigma[l]);
+      double derivative = -0.5 * (C->m[j][l] + C->m[k][l]) / (product * sigma[l]);
       if (l != i) {
         int other = l == j ? k : j;
-        slope += 0.5 * (tau[j] + tau[k]) / (product * sigma[l]);
-        slope += secant * (log_quotient_slope(sigma[l], sigma[other]) * mean -
-                           0.5 * quotient / (sigma[l] * sigma[l]));
+        derivative += 0.5 * (tau[j] + tau[k]) / (product * sigma[l]);
+        derivative += secant * (log_quotient_derivative(sigma[l], sigma[other]) * mean -
+                                0.5 * quotient / (sigma[l] * sigma[l]));
       }
-      third->flip[i][l] = slope;
+      third->flip[i][l] = derivative;
     }
   }
 }

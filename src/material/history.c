@@ -55,7 +55,7 @@ static double share_of_start(double x) {
 }
 
 // Their derivatives, near 0 by their series.
-static double growth_slope(double x) {
+static double growth_derivative(double x) {
   double sum = 0.0, term = -1.0;
   if (x > 0.1) {
     return (x * exp(-x) + expm1(-x)) / (x * x);
@@ -67,7 +67,7 @@ static double growth_slope(double x) {
   return sum;
 }
 
-static double start_slope(double x) {
+static double start_derivative(double x) {
   if (x > 0.1) {
     double e = expm1(x);
     return (1.0 / e) * (1.0 - x * (1.0 + 1.0 / e));
@@ -116,9 +116,9 @@ double noli_history_factor(const NoliMaterialPoint* point, int32_t k, bool ends)
   return ends ? share_of_growth(x) : share_of_start(x);
 }
 
-double noli_history_factor_slope(const NoliMaterialPoint* point, int32_t k, bool ends) {
+double noli_history_factor_derivative(const NoliMaterialPoint* point, int32_t k, bool ends) {
   double x = point->elapsed / point->prony->time[k];
-  return (ends ? growth_slope(x) : start_slope(x)) * -x / point->prony->time[k];
+  return (ends ? growth_derivative(x) : start_derivative(x)) * -x / point->prony->time[k];
 }
 
 int32_t noli_history_size(const NoliMaterialPoint* point) {

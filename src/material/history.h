@@ -76,7 +76,7 @@ void noli_history_end(const NoliMaterialPoint* point, const NoliMat3* F, double*
 int32_t noli_history_place(const NoliMaterialPoint* point, int32_t k);
 double noli_history_factor(const NoliMaterialPoint* point, int32_t k, bool ends);
 // Its derivative by the time of the term, 1/s.
-double noli_history_factor_slope(const NoliMaterialPoint* point, int32_t k, bool ends);
+double noli_history_factor_derivative(const NoliMaterialPoint* point, int32_t k, bool ends);
 
 // Branches, at least one.
 static inline int32_t noli_branch_count(const NoliMaterialPoint* point) {

@@ -1,7 +1,6 @@
 #include "material/material.h"
 
 #include "math/eigen.h"
-#include "math/svd3.h"
 
 #include <math.h>
 #include <string.h>

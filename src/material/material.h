@@ -60,14 +60,14 @@ typedef enum NoliFlowNumber {
 } NoliFlowNumber;
 
 // The flow of a step, and its derivatives on that side of the switch on which it is.
-typedef struct NoliFlowSlopes {
+typedef struct NoliFlowDerivatives {
   double factor;           // of the deviator e of the logarithmic strain
   double factor_by_strain; // its derivative by |e|, over |e|
   double growth_by_strain; // derivative of the growth of the internal variable by |e|, over |e|
   double factor_by[NOLI_FLOW_NUMBERS];
   double growth_by[NOLI_FLOW_NUMBERS];
   double excess; // by which the stress exceeds that at which flow begins, relative to it
-} NoliFlowSlopes;
+} NoliFlowDerivatives;
 
 // Numbers of a material: Lame's, the parameters of the law, k1 and k2 of fibres, and shares and
 // times of a Prony series.
@@ -109,7 +109,7 @@ typedef struct NoliMaterial {
   // The flow of a step: sets the internal variables, from lame.internal, and returns the factor by
   // which the deviator of the logarithmic strain changes.
   double (*flow)(NoliLame lame, const double sigma[3], double* internal);
-  void (*flow_slopes)(NoliLame lame, const double sigma[3], NoliFlowSlopes* slopes);
+  void (*flow_derivatives)(NoliLame lame, const double sigma[3], NoliFlowDerivatives* derivatives);
 } NoliMaterial;
 
 extern const NoliMaterial noli_neo_hookean;

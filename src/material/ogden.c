@@ -41,7 +41,7 @@ static double power_quotient(double a, double b, double x) {
 }
 
 // Its derivative by a, (quotient - x a^(x - 1)) / (b - a): near a = b by the binomial series.
-static double power_quotient_slope(double a, double b, double x) {
+static double power_quotient_derivative(double a, double b, double x) {
   double d = (b - a) / a, sum = 0.0, coefficient = x;
   if (fabs(d) > 0.1) {
     return pow(a, x - 2.0) * (expm1(x * log1p(d)) / d - x) / d;
@@ -139,26 +139,29 @@ static double power_quotient_by_exponent(double a, double b, double x) {
 static void add_term_by_exponent(double mu, double a, const double sigma[3],
                                  const double log_bar[3], double log_J,
                                  NoliStretchDerivatives* by) {
-  double c = 2.0 * mu / a, growth[3], slope[3], mean = 0.0, mean_slope = 0.0;
+  double c = 2.0 * mu / a, growth[3], derivative[3], mean = 0.0, mean_derivative = 0.0;
   double scale = exp(-a / 3.0 * log_J);
   for (int i = 0; i < 3; i++) {
     growth[i] = expm1(a * log_bar[i]);
-    slope[i] = log_bar[i] * (1.0 + growth[i]);
+    derivative[i] = log_bar[i] * (1.0 + growth[i]);
     mean += growth[i] / 3.0;
-    mean_slope += slope[i] / 3.0;
+    mean_derivative += derivative[i] / 3.0;
   }
+
   for (int j = 0; j < 3; j++) {
     int k = (j + 1) % 3, l = (j + 2) % 3;
-    double first = c * (slope[j] - mean_slope) - c / a * (growth[j] - mean);
+    double first = c * (derivative[j] - mean_derivative) - c / a * (growth[j] - mean);
     by->first[j] += first / sigma[j];
-    by->second[j][j] += (c * a * (slope[j] + mean_slope) / 3.0 - first) / (sigma[j] * sigma[j]);
-    double coupling = c * a / 3.0 * (mean_slope - slope[k] - slope[l]) / (sigma[k] * sigma[l]);
+    by->second[j][j] +=
+        (c * a * (derivative[j] + mean_derivative) / 3.0 - first) / (sigma[j] * sigma[j]);
+    double coupling =
+        c * a / 3.0 * (mean_derivative - derivative[k] - derivative[l]) / (sigma[k] * sigma[l]);
     by->second[k][l] += coupling;
     by->second[l][k] += coupling;
     double product = sigma[k] * sigma[l];
     double quotient = scale * power_quotient(sigma[k], sigma[l], a - 1.0);
     by->flip[j] -= c / a * (quotient + (1.0 + mean) / product);
-    by->flip[j] += c * (mean_slope / product - log_J / 3.0 * quotient +
+    by->flip[j] += c * (mean_derivative / product - log_J / 3.0 * quotient +
                         scale * power_quotient_by_exponent(sigma[k], sigma[l], a - 1.0));
   }
 }
@@ -191,7 +194,7 @@ static double energy_by(double mu, double a, bool exponent, double factor, const
 }
 
 // Adds a term of D (material/hencky.h), c a^2 sum_i w_i p_ij p_il p_im with p = delta - 1/3, and of
-// the slopes of flip.
+// the derivatives of flip.
 static void add_term_third(double mu, double a, const double sigma[3], const double log_bar[3],
                            double log_J, double D[3][3][3], NoliStretchThird* third) {
   double c = 2.0 * mu / a, w[3], mean = 0.0, scale = exp(-a / 3.0 * log_J);
@@ -212,13 +215,13 @@ static void add_term_third(double mu, double a, const double sigma[3], const dou
     int j = (i + 1) % 3, k = (i + 2) % 3;
     double product = sigma[j] * sigma[k], quotient = power_quotient(sigma[j], sigma[k], a - 1.0);
     for (int l = 0; l < 3; l++) {
-      double slope = -a / 3.0 * scale * quotient + a * (w[l] - mean) / (3.0 * product);
-      slope -= l == i ? 0.0 : mean / product;
-      slope /= sigma[l];
+      double derivative = -a / 3.0 * scale * quotient + a * (w[l] - mean) / (3.0 * product);
+      derivative -= l == i ? 0.0 : mean / product;
+      derivative /= sigma[l];
       if (l != i) {
-        slope += scale * power_quotient_slope(sigma[l], sigma[l == j ? k : j], a - 1.0);
+        derivative += scale * power_quotient_derivative(sigma[l], sigma[l == j ? k : j], a - 1.0);
       }
-      third->flip[i][l] += c * slope;
+      third->flip[i][l] += c * derivative;
     }
   }
 }

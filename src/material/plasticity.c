@@ -25,7 +25,7 @@ enum { YIELD, HARDENING, SATURATION, SATURATION_RATE, N_PARAMETERS };
 // y, its derivative, and its integral from 0.
 typedef struct Yield {
   double stress;
-  double slope;
+  double derivative;
   double work;
 } Yield;
 
@@ -33,20 +33,20 @@ static Yield yield_at(const double* parameter, double a) {
   double H = parameter[HARDENING], Q = parameter[SATURATION], d = parameter[SATURATION_RATE];
   double saturation = d > 0.0 ? -expm1(-d * a) : 0.0;
   return (Yield){.stress = parameter[YIELD] + H * a + Q * saturation,
-                 .slope = H + Q * d * (1.0 - saturation),
+                 .derivative = H + Q * d * (1.0 - saturation),
                  .work = a * (parameter[YIELD] + 0.5 * H * a) +
                          (d > 0.0 ? Q * (a - saturation / d) : 0.0)};
 }
 
 // The state of a point after the flow of a step.
 typedef struct Flow {
-  double e[3];   // dev eps before it
-  double log_J;  // tr eps
-  double factor; // of e
-  double growth; // w
-  double q;      // before the flow, Pa
-  double slope;  // of y after it, Pa
-  double work;   // of the flow, Pa
+  double e[3];       // dev eps before it
+  double log_J;      // tr eps
+  double factor;     // of e
+  double growth;     // w
+  double q;          // before the flow, Pa
+  double derivative; // of y after it, Pa
+  double work;       // of the flow, Pa
 } Flow;
 
 // The residual q - 3 mu w - y(a + w) falls and is convex, so that Newton's iterates from w = 0
@@ -70,13 +70,13 @@ static Flow flow_of(NoliLame lame, const double sigma[3]) {
     if (!(residual > 4.0 * DBL_EPSILON * flow.q)) {
       break;
     }
-    w += residual / (3.0 * lame.mu + end.slope);
+    w += residual / (3.0 * lame.mu + end.derivative);
     end = yield_at(lame.parameter, a + w);
   }
 
   flow.growth = w;
   flow.factor = 1.0 - 3.0 * lame.mu * w / flow.q;
-  flow.slope = end.slope;
+  flow.derivative = end.derivative;
   flow.work = end.work - begin.work;
   return flow;
 }
@@ -108,7 +108,7 @@ static void derivatives_of(NoliLame lame, const double sigma[3],
   if (flow.growth > 0.0) {
     // over |e|^2 = q^2 / (6 mu^2)
     double along = 6.0 * mu * mu / flow.q;
-    drop = along * along * (1.0 / (3.0 * mu + flow.slope) - flow.growth / flow.q);
+    drop = along * along * (1.0 / (3.0 * mu + flow.derivative) - flow.growth / flow.q);
   }
   for (int i = 0; i < 3; i++) {
     tau[i] = bulk * flow.log_J + secant * flow.e[i];
@@ -146,29 +146,30 @@ static double flow(NoliLame lame, const double sigma[3], double* internal) {
 
 // With r = |e|, q = sqrt(6) mu r and f = 1 - 3 w / (sqrt(6) r), the residual q - 3 mu w - y(a + w)
 // = 0 gives the growth w as a function of r, a, mu and the parameters of y.
-static void flow_slopes(NoliLame lame, const double sigma[3], NoliFlowSlopes* slopes) {
+static void flow_derivatives(NoliLame lame, const double sigma[3],
+                             NoliFlowDerivatives* derivatives) {
   Flow flow = flow_of(lame, sigma);
   const double* p = lame.parameter;
   double begin = yield_at(p, lame.internal[0]).stress;
-  *slopes = (NoliFlowSlopes){.factor = flow.factor, .excess = (flow.q - begin) / begin};
+  *derivatives = (NoliFlowDerivatives){.factor = flow.factor, .excess = (flow.q - begin) / begin};
   if (flow.growth == 0.0) {
     return;
   }
   double root = sqrt(6.0), mu = lame.mu, r = flow.q / (root * mu), w = flow.growth;
   double a = lame.internal[0] + w, rest = exp(-p[SATURATION_RATE] * a);
-  double stiffness = 3.0 * mu + flow.slope, by[NOLI_FLOW_NUMBERS] = {0.0};
-  by[NOLI_FLOW_INTERNAL] = -flow.slope;
+  double stiffness = 3.0 * mu + flow.derivative, by[NOLI_FLOW_NUMBERS] = {0.0};
+  by[NOLI_FLOW_INTERNAL] = -flow.derivative;
   by[NOLI_FLOW_MU] = root * r - 3.0 * w;
   by[NOLI_FLOW_PARAMETERS + YIELD] = -1.0;
   by[NOLI_FLOW_PARAMETERS + HARDENING] = -a;
   by[NOLI_FLOW_PARAMETERS + SATURATION] = p[SATURATION_RATE] > 0.0 ? rest - 1.0 : 0.0;
   by[NOLI_FLOW_PARAMETERS + SATURATION_RATE] = -p[SATURATION] * a * rest;
   for (int k = 0; k < NOLI_FLOW_NUMBERS; k++) {
-    slopes->growth_by[k] = by[k] / stiffness;
-    slopes->factor_by[k] = -3.0 * slopes->growth_by[k] / (root * r);
+    derivatives->growth_by[k] = by[k] / stiffness;
+    derivatives->factor_by[k] = -3.0 * derivatives->growth_by[k] / (root * r);
   }
-  slopes->growth_by_strain = root * mu / (stiffness * r);
-  slopes->factor_by_strain = 3.0 / (root * r) * (w / (r * r) - slopes->growth_by_strain);
+  derivatives->growth_by_strain = root * mu / (stiffness * r);
+  derivatives->factor_by_strain = 3.0 / (root * r) * (w / (r * r) - derivatives->growth_by_strain);
 }
 
 const NoliMaterial noli_hencky = {
@@ -181,4 +182,4 @@ const NoliMaterial noli_hencky = {
     .stretch_third = third_of,
     .history_size = history_size,
     .flow = flow,
-    .flow_slopes = flow_slopes};
+    .flow_derivatives = flow_derivatives};

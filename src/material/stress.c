@@ -2,6 +2,7 @@
 
 #include "material/fibre.h"
 #include "math/eigen.h"
+#include "math/sums.h"
 #include "math/svd3.h"
 
 #include <math.h>
@@ -14,16 +15,10 @@ void noli_stress_pack(const NoliMat3* m, double tensor[6]) {
   }
 }
 
-static void stress_add(double* sum, int32_t n, double factor, const double* value) {
-  for (int32_t i = 0; i < n; i++) {
-    sum[i] += factor * value[i];
-  }
-}
-
 void noli_stress_add_scaled(NoliStress* sum, double factor, const NoliStress* other) {
-  stress_add(sum->cauchy, 6, factor, other->cauchy);
-  stress_add(sum->first_piola, 9, factor, other->first_piola);
-  stress_add(sum->green_strain, 6, factor, other->green_strain);
+  noli_add_scaled(6, factor, other->cauchy, sum->cauchy);
+  noli_add_scaled(9, factor, other->first_piola, sum->first_piola);
+  noli_add_scaled(6, factor, other->green_strain, sum->green_strain);
   sum->von_mises += factor * other->von_mises;
 }
 

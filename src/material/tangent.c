@@ -203,9 +203,9 @@ static NoliMat3 product_of_change(const Spectrum* spectrum, const double* frame,
 }
 
 // The tangent is affine in a modulus: its derivative is that of a unit, less that of none.
-static NoliMat3 slope_by_modulus(const NoliMaterial* law, NoliLame unit, const double sigma[3],
-                                 const Spectrum* spectrum, const double* frame,
-                                 const double w[MODES]) {
+static NoliMat3 derivative_by_modulus(const NoliMaterial* law, NoliLame unit, const double sigma[3],
+                                      const Spectrum* spectrum, const double* frame,
+                                      const double w[MODES]) {
   NoliStretchDerivatives derivatives;
   double change[81], none[81];
   law->stretch_derivatives(unit, sigma, &derivatives);
@@ -221,9 +221,9 @@ static NoliMat3 slope_by_modulus(const NoliMaterial* law, NoliLame unit, const d
 }
 
 // D, from the changes T of A with each mode of F.
-static void set_slope(const Spectrum* spectrum, double T[MODES][81], const double* frame,
-                      const double w[MODES], double D[81]) {
-  double slope[81];
+static void set_derivative(const Spectrum* spectrum, double T[MODES][81], const double* frame,
+                           const double w[MODES], double D[81]) {
+  double derivative[81];
   for (int m = 0; m < MODES; m++) {
     double product[MODES];
     if (!spectrum->definite) {
@@ -231,10 +231,10 @@ static void set_slope(const Spectrum* spectrum, double T[MODES][81], const doubl
     }
     tangent_apply(T[m], w, product);
     for (int a = 0; a < MODES; a++) {
-      slope[MODES * a + m] = product[a];
+      derivative[MODES * a + m] = product[a];
     }
   }
-  to_space(frame, slope, D);
+  to_space(frame, derivative, D);
 }
 
 // Fibres need no projection.
@@ -245,12 +245,13 @@ static void add_fibre_product(const double* fibre, const NoliMat3* F, const Noli
     return;
   }
   NoliVec3 w = noli_mul33_vec(W, response.rest);
-  NoliMat3 S = noli_fibre_tangent(&response), slope = noli_fibre_tangent_slope(&response, w);
+  NoliMat3 S = noli_fibre_tangent(&response),
+           derivative = noli_fibre_tangent_derivative(&response, w);
   add_fibre(&response, &S, product->A);
-  add_fibre(&response, &slope, product->D);
+  add_fibre(&response, &derivative, product->D);
   product->Q = noli_add33(product->Q, noli_outer33(noli_mul33_vec(&S, w), response.rest));
   for (int k = 0; k < 2; k++) {
-    NoliFibreResponse by = noli_fibre_respond_slope(fibre, F, k);
+    NoliFibreResponse by = noli_fibre_respond_derivative(fibre, F, k);
     S = noli_fibre_tangent(&by);
     product->by[NOLI_NUMBER_FIBRE + k] = noli_outer33(noli_mul33_vec(&S, w), by.rest);
   }
@@ -271,7 +272,7 @@ static void set_product(Spectrum* spectrum, const double sigma[3], NoliStretchTh
                         const double* frame, const double w[MODES], NoliTangentProduct* product) {
   double modes[81], T[MODES][81], q[MODES];
   set_third(sigma, &spectrum->derivatives, third, T);
-  set_slope(spectrum, T, frame, w, product->D);
+  set_derivative(spectrum, T, frame, w, product->D);
   noli_stretch_project(&spectrum->derivatives);
   set_tangent(&spectrum->derivatives, modes);
   to_space(frame, modes, product->A);
@@ -285,6 +286,7 @@ void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const
   NoliStretchThird third;
   Spectrum spectrum;
   double sigma[3], frame[81], w[MODES];
+
   noli_svd3(F, &U, sigma, &V);
   law->stretch_derivatives(lame, sigma, &spectrum.derivatives);
   set_spectrum(&spectrum);
@@ -294,8 +296,9 @@ void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const
   NoliLame mu = {.mu = 1.0, .parameter = lame.parameter};
   NoliLame lambda = {.lambda = 1.0, .parameter = lame.parameter};
   memset(product->by, 0, sizeof product->by);
-  product->by[NOLI_NUMBER_MU] = slope_by_modulus(law, mu, sigma, &spectrum, frame, w);
-  product->by[NOLI_NUMBER_LAMBDA] = slope_by_modulus(law, lambda, sigma, &spectrum, frame, w);
+  product->by[NOLI_NUMBER_MU] = derivative_by_modulus(law, mu, sigma, &spectrum, frame, w);
+  product->by[NOLI_NUMBER_LAMBDA] = derivative_by_modulus(law, lambda, sigma, &spectrum, frame, w);
+
   for (int k = 0;
        law->stretch_by_parameter != NULL && lame.parameter != NULL && k < law->n_parameter; k++) {
     NoliStretchDerivatives by;
@@ -304,6 +307,7 @@ void noli_material_tangent_product(const NoliMaterial* law, NoliLame lame, const
     set_tangent(&by, change);
     product->by[NOLI_NUMBER_PARAMETERS + k] = product_of_change(&spectrum, frame, w, change);
   }
+
   set_product(&spectrum, sigma, &third, frame, w, product);
   add_fibre_product(lame.fibre, F, W, product);
 }
@@ -351,7 +355,7 @@ static void add_stretch_product(const NoliMembraneLaw* law,
       {noli_mul33_vec(F, noli_column33(rest, 0)), noli_mul33_vec(F, noli_column33(rest, 1))}};
   NoliMat3 U;
   NoliTangentProduct product;
-  double sigma[3] = {0.0}, V[2][2], frame[81], w[MODES], slope[81];
+  double sigma[3] = {0.0}, V[2][2], frame[81], w[MODES], derivative[81];
   noli_sheet_decompose(&sheet, &U, sigma, V);
   const NoliMat3 turn = {{{V[0][0], V[0][1], 0.0}, {V[1][0], V[1][1], 0.0}, {0.0, 0.0, 1.0}}};
   NoliMat3 in_space = noli_mul33(*rest, turn);
@@ -362,9 +366,9 @@ static void add_stretch_product(const NoliMembraneLaw* law,
   to_modes(frame, W, w);
   for (int k = 0; k < 2; k++) {
     NoliStretchDerivatives derivatives = sheet_derivatives(law, &change[k], sigma);
-    set_tangent(&derivatives, slope);
+    set_tangent(&derivatives, derivative);
     to->by[NOLI_NUMBER_MU + k] =
-        noli_add33(to->by[NOLI_NUMBER_MU + k], product_of_change(&spectrum, frame, w, slope));
+        noli_add33(to->by[NOLI_NUMBER_MU + k], product_of_change(&spectrum, frame, w, derivative));
   }
 
   set_product(&spectrum, sigma, &third, frame, w, &product);
@@ -435,15 +439,15 @@ static void add_shear(double k, const double change[2], const double u[PAIR], co
   memcpy(copy, H, sizeof H);
   noli_eigen_symmetric(PAIR, copy, value, vector);
   for (int c = 0; c < PAIR; c++) {
-    double slope[PAIR * PAIR] = {0.0}, product[PAIR] = {0.0};
+    double derivative[PAIR * PAIR] = {0.0}, product[PAIR] = {0.0};
     int partner = (c + 3) % PAIR;
     for (int r = 0; r < PAIR; r++) {
-      slope[PAIR * r + (r + 3) % PAIR] += g[c];
-      slope[PAIR * partner + r] += g[r];
-      slope[PAIR * r + partner] += g[r];
+      derivative[PAIR * r + (r + 3) % PAIR] += g[c];
+      derivative[PAIR * partner + r] += g[r];
+      derivative[PAIR * r + partner] += g[r];
     }
-    noli_project_change(PAIR, value, vector, slope);
-    add_times(slope, k, w, product);
+    noli_project_change(PAIR, value, vector, derivative);
+    add_times(derivative, k, w, product);
     for (int r = 0; r < PAIR; r++) {
       to->D[PAIR * r + c] += product[r];
     }

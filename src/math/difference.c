@@ -4,15 +4,15 @@
 #include <math.h>
 #include <string.h>
 
-// Error of a smooth function, relative; that of a jump is larger than the slope.
+// Error of a smooth function, relative; that of a jump is larger than the derivative.
 #define SMOOTH 1e-7
 
-// A quotient that is off the extrapolated slope, relative to this and to rounding.
+// A quotient that is off the extrapolated derivative, relative to this and to rounding.
 #define OFF 1e-3
 #define OFF_ROUNDINGS 1e3
 
 NoliDifference noli_difference_begin(void) {
-  return (NoliDifference){.slope = (double)NAN, .error = (double)INFINITY};
+  return (NoliDifference){.derivative = (double)NAN, .error = (double)INFINITY};
 }
 
 // Steps that are taken in any case, and an error that smaller steps, which round more, do not
@@ -24,12 +24,12 @@ static double rounding_of(double h, double down, double up) {
   return DBL_EPSILON * fmax(fabs(down), fabs(up)) / h;
 }
 
-// Whether quotients leave the slope again: the steps before were longer than all that the function
-// does near the point.
+// Whether quotients leave the derivative again: the steps before were longer than all that the
+// function does near the point.
 static bool leaves(const NoliDifference* self, double quotient, double rounding) {
-  double off = fabs(quotient - self->slope);
-  return self->n > 0 && off > fabs(self->row[0] - self->slope) && off > OFF * fabs(self->slope) &&
-         off > OFF_ROUNDINGS * rounding;
+  double off = fabs(quotient - self->derivative);
+  return self->n > 0 && off > fabs(self->row[0] - self->derivative) &&
+         off > OFF * fabs(self->derivative) && off > OFF_ROUNDINGS * rounding;
 }
 
 void noli_difference_add(NoliDifference* self, double h, double down, double up) {
@@ -43,7 +43,7 @@ void noli_difference_add(NoliDifference* self, double h, double down, double up)
     *self = noli_difference_begin();
   }
   now[0] = quotient;
-  self->slope = isfinite(self->error) ? self->slope : quotient;
+  self->derivative = isfinite(self->error) ? self->derivative : quotient;
   for (int k = 1; k <= self->n; k++) {
     weight *= 4.0;
     now[k] = (weight * now[k - 1] - self->row[k - 1]) / (weight - 1.0);
@@ -51,7 +51,7 @@ void noli_difference_add(NoliDifference* self, double h, double down, double up)
     // the best entry differs least from those that it follows from; these may agree by chance where
     // all is rounding
     double error = fmax(fabs(now[k] - now[k - 1]), fabs(now[k] - self->row[k - 1])) + rounding;
-    self->slope = error <= self->error ? now[k] : self->slope;
+    self->derivative = error <= self->error ? now[k] : self->derivative;
     self->error = fmin(self->error, error);
   }
   self->n++;
@@ -59,7 +59,7 @@ void noli_difference_add(NoliDifference* self, double h, double down, double up)
 }
 
 bool noli_difference_is_smooth(const NoliDifference* self, double size) {
-  return self->error <= SMOOTH * (fabs(self->slope) + size);
+  return self->error <= SMOOTH * (fabs(self->derivative) + size);
 }
 
 NoliStatus noli_differences(NoliContext* context, int64_t n, NoliShiftFn* fn, void* user,

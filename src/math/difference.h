@@ -13,9 +13,9 @@ enum { NOLI_DIFFERENCE_LEVELS = 14 };
 
 // A table in progress.
 typedef struct NoliDifference {
-  double slope; // the best so far; NaN: none
-  double error; // its estimate; INFINITY: none
-  int n;        // rows
+  double derivative; // the best so far; NaN: none
+  double error;      // its estimate; INFINITY: none
+  int n;             // rows
   double row[NOLI_DIFFERENCE_LEVELS];
 } NoliDifference;
 
@@ -25,8 +25,8 @@ NoliDifference noli_difference_begin(void);
 // whose ends they are not finite are left out. At most NOLI_DIFFERENCE_LEVELS times.
 void noli_difference_add(NoliDifference* self, double h, double down, double up);
 
-// Whether the error is small against the slope, or against `size`, a slope that would matter. False
-// where it is NaN.
+// Whether the error is small against the derivative, or against `size`, a derivative that would
+// matter. False where it is NaN.
 bool noli_difference_is_smooth(const NoliDifference* self, double size);
 
 // The values (n) of a function at a distance from the point, along a line.

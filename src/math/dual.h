@@ -1,5 +1,5 @@
-// Numbers with derivatives by three variables: value and slopes. Each operation has the value of
-// plain numbers in the same order.
+// Numbers with derivatives by three variables: a value and three derivatives. Each operation has
+// the value of plain numbers in the same order.
 #pragma once
 
 #include "math/vec3.h"

@@ -395,8 +395,8 @@ void noli_project_psd(int32_t n, double* a) {
   }
 }
 
-// (max(a, 0) - max(b, 0)) / (a - b), and the slope of max where both are equal: at 0 the mean of
-// both sides.
+// (max(a, 0) - max(b, 0)) / (a - b), and the derivative of max where both are equal: at 0 the mean
+// of both sides.
 static double projected_share(double a, double b, double zero) {
   if (fabs(a) <= zero && fabs(b) <= zero) {
     return 0.5;

@@ -43,7 +43,7 @@ static inline NoliMat3 noli_rotation33(NoliVec3 w) {
 }
 
 // J with dR = [J dw]_x R: J = 1 + (1 - cos a) / a^2 W + (a - sin a) / a^3 W^2.
-static inline NoliMat3 noli_rotation_slope33(NoliVec3 w) {
+static inline NoliMat3 noli_rotation_derivative33(NoliVec3 w) {
   double a2 = noli_norm_sqr3(w);
   NoliMat3 W = noli_cross33(w), square = noli_mul33(W, W);
   NoliMat3 J = noli_add33(noli_identity3(), noli_scale33(noli_rotation_even(a2), W));

@@ -78,11 +78,13 @@ NoliStatus noli_batch_create(NoliContext* context, const NoliSim* sim, int32_t n
   NOLI_REQUIRE(context, context != NULL && sim != NULL && out != NULL);
   NoliStatus status = NOLI_OK;
   NoliBatch* batch = NULL;
+
   *out = NULL;
   NOLI_TRY(noli_ranks_require_one(context, "batches"));
   NOLI_CHECK(context, n > 0 && n_threads >= 0, NOLI_ERROR_ARGUMENT,
              "a batch needs a number of copies > 0 and of threads >= 0, got %d and %d", (int)n,
              (int)n_threads);
+
   NOLI_NEW_ZERO(context, batch, 1);
   batch->context = context;
   batch->n = n;

@@ -6,7 +6,6 @@
 #include "base/sized.h"
 #include "math/eigen.h"
 #include "math/mat3.h"
-#include "solve/prescribed.h"
 
 #include <string.h>
 

@@ -88,7 +88,7 @@ static void share_part(const NoliBlock* block, NoliBlockPart part, const double*
     const int32_t* node = term.node + s * term.size;
     double of_stencil;
     int32_t n = 0;
-    NoliLocal local = {.energy = noli_local_from(&of_stencil, s)};
+    NoliLocal local = {.energy = &of_stencil};
     term.evaluate(term.data, x, s, s + 1, NOLI_EVAL_ENERGY, &local);
     for (int32_t k = 0; k < term.size; k++) {
       n += node[k] != NOLI_NULL_INDEX;

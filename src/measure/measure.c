@@ -18,13 +18,15 @@ NoliStatus noli_sim_measure_sized(NoliContext* context, const NoliSimDef* given,
   NoliModel* model = NULL;
   NoliSimDef* def = NULL;
   NoliSimMeasures own = {0};
+
   NOLI_TRY(noli_definition_take(context, given, &def));
-  NOLI_TRY(noli_model_create(context, def, false, &model));
+  NOLI_TRY(noli_model_create(context, def, false, NULL, &model));
   NOLI_NEW_ZERO(context, own.volume, def->n_bodies);
   NOLI_NEW_ZERO(context, own.mass, def->n_bodies);
   own.contact_distance = model->problem.contact.dhat;
   own.box = model->problem.size.l;
   own.ball = model->problem.size.d;
+
   for (int32_t i = 0; i < def->n_bodies; i++) {
     if (!def->bodies[i].obstacle) {
       NOLI_TRY(measure_body(model, i, &own.volume[i], &own.mass[i]));

@@ -61,7 +61,7 @@ static NoliStatus begin_stage(Modes* modes) {
   memcpy(stage->time.x_tilde, sim->state.x, noli_sim_vector_bytes(sim));
   memcpy(stage->time.x_hat, sim->state.x, noli_sim_vector_bytes(sim));
   NOLI_TRY(noli_sim_collect_prescribed(sim, t, t));
-  NOLI_TRY(noli_sim_collect_loads(sim, t, t));
+  NOLI_TRY(noli_sim_collect_loads(sim, t, t, NOLI_NULL_INDEX));
   NOLI_TRY(noli_stage_number_unknowns(stage));
 done:
   return status;

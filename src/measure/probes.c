@@ -115,28 +115,6 @@ bool noli_probes_collide(const NoliProbeDef* a, const NoliProbeDef* b) {
 
 // ---- probes -------------------------------------------------------------------------------------
 
-static NoliStatus copy_vertices(NoliContext* context, const NoliModel* model,
-                                const NoliProbeDef* def, NoliProbe* probe) {
-  NoliStatus status = NOLI_OK;
-  int32_t first = model->vert_first[def->body], n_all = model->vert_first[def->body + 1] - first;
-  // angles of rods, the last nodes of a body, have no place; ends of segments have their energies
-  n_all -= noli_model_angle_count(model, def->body);
-  NOLI_CHECK(context, def->node == NULL || def->n_node > 0, NOLI_ERROR_ARGUMENT,
-             "probe \"%s\": no vertices of body \"%s\" are selected", def->name,
-             model->name[def->body]);
-  probe->n_vertex = def->node != NULL ? def->n_node : n_all;
-  NOLI_NEW(context, probe->vertex, probe->n_vertex);
-  for (int32_t i = 0; i < probe->n_vertex; i++) {
-    int32_t local = def->node != NULL ? def->node[i] : i;
-    NOLI_CHECK(context, local >= 0 && local < n_all, NOLI_ERROR_ARGUMENT,
-               "probe \"%s\": body \"%s\" has no vertex %d", def->name, model->name[def->body],
-               (int)local);
-    probe->vertex[i] = first + local;
-  }
-done:
-  return status;
-}
-
 static NoliStatus copy_probe(NoliContext* context, const NoliModel* model, const NoliProbeDef* def,
                              NoliProbe* probe) {
   NoliStatus status = NOLI_OK;
@@ -166,7 +144,8 @@ static NoliStatus copy_probe(NoliContext* context, const NoliModel* model, const
   probe->reduction = def->reduction != NULL    ? (NoliProbeReduction)reduction
                      : probe->quantity->is_sum ? NOLI_PROBE_SUM
                                                : NOLI_PROBE_MEAN;
-  NOLI_TRY(copy_vertices(context, model, def, probe));
+  NOLI_TRY(noli_model_list_vertices(model, where, def->body, def->node, def->n_node, &probe->vertex,
+                                    &probe->n_vertex));
 done:
   return status;
 }

@@ -1,8 +1,6 @@
 // Rays and closest points over the surfaces of all bodies at the current state. noli/live.h
 #include "step/simulation.h"
 
-#include <string.h>
-
 // A depth-first search keeps one sibling per level: enough for any tree built by halving.
 enum { STACK = 128 };
 
@@ -174,8 +172,8 @@ static void search_half_spaces(Query* query, bool ray) {
     noli_store3(from, query->origin);
     double height = noli_half_space_distance(half_space, from);
     NoliVec3 way = ray ? query->direction : noli_scale3(-1.0, half_space->normal);
-    double slope = noli_dot3(way, half_space->normal);
-    double along = slope != 0.0 ? -height / slope : (double)INFINITY;
+    double derivative = noli_dot3(way, half_space->normal);
+    double along = derivative != 0.0 ? -height / derivative : (double)INFINITY;
     double distance = ray ? along : fabs(along);
     if (distance >= 0.0 && distance < query->nearest) {
       take_half_space(query, i, distance, noli_mul_add3(query->origin, along, way));

@@ -10,22 +10,23 @@ static double force_scale(const NoliSim* sim) {
   return sim->stage->time.h_e * sim->stage->time.h_e;
 }
 
+// Forces on vertices that the stage of the last step knows; 0 before the first step.
+static NoliStatus last_forces(NoliSim* sim,
+                              NoliStatus (*find)(const NoliStage* stage, double* force),
+                              double* force) {
+  memset(force, 0, (size_t)sim->model->problem.n_vert * 3 * sizeof(double));
+  bool known = *sim->state.step > 0 && force_scale(sim) > 0.0;
+  return known ? noli_ranks_agree(sim->context, find(sim->stage, force)) : NOLI_OK;
+}
+
 NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force) {
   NOLI_REQUIRE_READABLE(sim, sim != NULL && force != NULL);
-  memset(force, 0, (size_t)sim->model->problem.n_vert * 3 * sizeof(double));
-  if (*sim->state.step > 0 && force_scale(sim) > 0.0) {
-    return noli_ranks_agree(sim->context, noli_stage_contact_forces(sim->stage, force));
-  }
-  return NOLI_OK;
+  return last_forces(sim, noli_stage_contact_forces, force);
 }
 
 NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force) {
   NOLI_REQUIRE_READABLE(sim, sim != NULL && force != NULL);
-  memset(force, 0, (size_t)sim->model->problem.n_vert * 3 * sizeof(double));
-  if (*sim->state.step > 0 && force_scale(sim) > 0.0) {
-    return noli_ranks_agree(sim->context, noli_stage_friction_forces(sim->stage, force));
-  }
-  return NOLI_OK;
+  return last_forces(sim, noli_stage_friction_forces, force);
 }
 
 typedef struct StressLoop {
@@ -136,7 +137,7 @@ NoliStatus noli_sim_nodal_stresses(NoliSim* sim, NoliStress* stress) {
     NoliBlockRange range = model->problem.range[b];
     bool counts = block != NULL && noli_model_counts(model, block);
     for (int32_t t = range.begin; counts && t < range.end; t++) {
-      double volume = block->type->rest_volume(block, t, t + 1);
+      double volume = noli_block_rest_volume(block, t, t + 1);
       add_to_nodes(block, t, volume, &element[noli_model_cell(model, b, t)], around, stress);
     }
   }
@@ -165,17 +166,22 @@ static void give_elements(const NoliModel* model, const NoliBlock* block, const 
   }
 }
 
-NoliStatus noli_sim_sheet_forces(NoliSim* sim, NoliSheetForces* forces) {
-  NOLI_REQUIRE_READABLE(sim, sim != NULL && forces != NULL);
+// Forces and moments inside elements, of sheets or of rods; the other is NULL.
+static NoliStatus forces_inside(const NoliSim* sim, NoliSheetForces* sheets, NoliRodForces* rods) {
   NoliStatus status = NOLI_OK;
-  NoliSheetForces* own = NULL;
-  memset(forces, 0, sizeof *forces * (size_t)noli_sim_tet_count(sim));
-  NOLI_NEW(sim->context, own, noli_sim_tet_count(sim));
+  size_t size = sheets != NULL ? sizeof *sheets : sizeof *rods;
+  void *forces = sheets != NULL ? (void*)sheets : rods, *own = NULL;
+  memset(forces, 0, size * (size_t)noli_sim_tet_count(sim));
+  own = noli_alloc(sim->context, noli_sim_tet_count(sim), size);
+  NOLI_TRY(own != NULL ? NOLI_OK : NOLI_ERROR_MEMORY);
   for (int32_t i = 0; i < sim->model->problem.n_block; i++) {
     const NoliBlock* block = &sim->model->problem.block[i];
-    if (block->type->sheet_forces != NULL) {
+    if (sheets != NULL && block->type->sheet_forces != NULL) {
       block->type->sheet_forces(block, sim->state.x, own);
-      give_elements(sim->model, block, own, sizeof *own, forces);
+      give_elements(sim->model, block, own, size, forces);
+    } else if (rods != NULL && block->type->rod_forces != NULL) {
+      block->type->rod_forces(block, sim->state.x, own);
+      give_elements(sim->model, block, own, size, forces);
     }
   }
 done:
@@ -183,22 +189,14 @@ done:
   return status;
 }
 
+NoliStatus noli_sim_sheet_forces(NoliSim* sim, NoliSheetForces* forces) {
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && forces != NULL);
+  return forces_inside(sim, forces, NULL);
+}
+
 NoliStatus noli_sim_rod_forces(NoliSim* sim, NoliRodForces* forces) {
   NOLI_REQUIRE_READABLE(sim, sim != NULL && forces != NULL);
-  NoliStatus status = NOLI_OK;
-  NoliRodForces* own = NULL;
-  memset(forces, 0, sizeof *forces * (size_t)noli_sim_tet_count(sim));
-  NOLI_NEW(sim->context, own, noli_sim_tet_count(sim));
-  for (int32_t i = 0; i < sim->model->problem.n_block; i++) {
-    const NoliBlock* block = &sim->model->problem.block[i];
-    if (block->type->rod_forces != NULL) {
-      block->type->rod_forces(block, sim->state.x, own);
-      give_elements(sim->model, block, own, sizeof *own, forces);
-    }
-  }
-done:
-  noli_free(sim->context, own);
-  return status;
+  return forces_inside(sim, NULL, forces);
 }
 
 NoliStatus noli_sim_volumes(NoliSim* sim, const NoliRegionVolume** volumes, int32_t* n_volumes) {

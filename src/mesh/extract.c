@@ -45,6 +45,7 @@ static NoliStatus triangles_to_segments(NoliContext* context, NoliMesh* mesh) {
   NoliStatus status = NOLI_OK;
   int32_t *side = NULL, *all = NULL;
   int32_t n_side = 0;
+
   NOLI_TRY(noli_mesh_edges(context, mesh->tri, mesh->n_tri, &side, &n_side));
   int64_t n_all = (int64_t)n_side + mesh->n_edge;
   NOLI_CHECK(context, n_all <= INT32_MAX, NOLI_ERROR_TOO_LARGE, "too many segments: %lld",
@@ -85,6 +86,7 @@ NoliStatus noli_mesh_extract(NoliContext* context, const NoliMesh* mesh, const c
   NOLI_REQUIRE(context, context != NULL && mesh != NULL && out != NULL);
   NoliStatus status = NOLI_OK;
   NoliMesh* made = NULL;
+
   *out = NULL;
   int32_t part =
       name != NULL ? noli_named_find(noli_mesh_parts, NOLI_MESH_PARTS, name) : NOLI_MESH_SURFACE;
@@ -92,6 +94,7 @@ NoliStatus noli_mesh_extract(NoliContext* context, const NoliMesh* mesh, const c
              "a mesh has no part \"%s\"; known: \"%s\", \"%s\", \"%s\"", name,
              noli_mesh_parts[NOLI_MESH_SURFACE].name, noli_mesh_parts[NOLI_MESH_EDGES].name,
              noli_mesh_parts[NOLI_MESH_POINTS].name);
+
   NOLI_TRY(noli_mesh_validate(context, mesh));
   NOLI_TRY(extract_surface(context, mesh, &made));
   NOLI_TRY(noli_mesh_remove_unused(context, made));

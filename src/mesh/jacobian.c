@@ -117,18 +117,20 @@ typedef struct VectorPolynomial {
 } VectorPolynomial;
 
 // The derivative of the shape along reference axis k.
-static void differentiate(int32_t order, const NoliVec3* control, int k, VectorPolynomial* slope) {
-  slope->order = order - 1;
-  slope->n = list_exponents(order - 1, slope->exponent);
-  for (int32_t a = 0; a < slope->n; a++) {
+static void differentiate(int32_t order, const NoliVec3* control, int k,
+                          VectorPolynomial* derivative) {
+  derivative->order = order - 1;
+  derivative->n = list_exponents(order - 1, derivative->exponent);
+  for (int32_t a = 0; a < derivative->n; a++) {
     int32_t up[4], down[4];
-    memcpy(up, slope->exponent[a], sizeof up);
-    memcpy(down, slope->exponent[a], sizeof down);
+    memcpy(up, derivative->exponent[a], sizeof up);
+    memcpy(down, derivative->exponent[a], sizeof down);
     up[k + 1]++;
     down[0]++;
     NoliVec3 step =
         noli_sub3(control[jacobian_place(order, up)], control[jacobian_place(order, down)]);
-    slope->value[a] = noli_scale3(order * multinomial(order - 1, slope->exponent[a]), step);
+    derivative->value[a] =
+        noli_scale3(order * multinomial(order - 1, derivative->exponent[a]), step);
   }
 }
 
@@ -153,7 +155,7 @@ static void jacobian_multiply(const VectorPolynomial* a, const VectorPolynomial*
 static int32_t find_determinant(const NoliShapeBasis* basis, const double* X, double* det) {
   int32_t n = noli_tet_nodes(basis->order);
   NoliVec3 control[NOLI_TET_NODES_MAX], first = noli_load3(X);
-  VectorPolynomial slope[3], cross;
+  VectorPolynomial derivative[3], cross;
   for (int32_t a = 0; a < n; a++) {
     control[a] = (NoliVec3){0};
     for (int32_t b = 0; b < n; b++) {
@@ -163,19 +165,19 @@ static int32_t find_determinant(const NoliShapeBasis* basis, const double* X, do
   }
 
   for (int k = 0; k < 3; k++) {
-    differentiate(basis->order, control, k, &slope[k]);
+    differentiate(basis->order, control, k, &derivative[k]);
   }
-  jacobian_multiply(&slope[1], &slope[2], &cross);
-  int32_t order = slope[0].order + cross.order, exponent[N_Q_MAX][4];
+  jacobian_multiply(&derivative[1], &derivative[2], &cross);
+  int32_t order = derivative[0].order + cross.order, exponent[N_Q_MAX][4];
   int32_t n_det = list_exponents(order, exponent);
   memset(det, 0, (size_t)n_det * sizeof *det);
-  for (int32_t i = 0; i < slope[0].n; i++) {
+  for (int32_t i = 0; i < derivative[0].n; i++) {
     for (int32_t j = 0; j < cross.n; j++) {
       int32_t sum[4];
       for (int k = 0; k < 4; k++) {
-        sum[k] = slope[0].exponent[i][k] + cross.exponent[j][k];
+        sum[k] = derivative[0].exponent[i][k] + cross.exponent[j][k];
       }
-      det[jacobian_place(order, sum)] += noli_dot3(slope[0].value[i], cross.value[j]);
+      det[jacobian_place(order, sum)] += noli_dot3(derivative[0].value[i], cross.value[j]);
     }
   }
 

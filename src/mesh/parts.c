@@ -144,10 +144,8 @@ void noli_mesh_sides_free(NoliContext* context, NoliMeshSides* sides) {
 
 static int compare_members(const void* one, const void* other) {
   const NoliSetMember *a = one, *b = other;
-  if (a->set != b->set) {
-    return a->set < b->set ? -1 : 1;
-  }
-  return a->vertex < b->vertex ? -1 : a->vertex > b->vertex;
+  int order = noli_order(a->set, b->set);
+  return order != 0 ? order : noli_order(a->vertex, b->vertex);
 }
 
 NoliStatus noli_parts_to_sets(NoliContext* context, NoliMeshParts* parts, NoliMeshSets* sets) {

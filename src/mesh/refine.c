@@ -4,7 +4,6 @@
 // cut into four around its shortest diagonal. Faces are cut in the same way for any diagonal, so
 // that neighbours match. The shortest one keeps tetrahedra from becoming thinner with every
 // refinement.
-#include "base/array.h"
 
 #include "base/validate.h"
 #include "math/vec3.h"

@@ -163,6 +163,7 @@ NoliStatus noli_audit_add_below_half_spaces(const NoliModel* model, const double
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
   const NoliSurface* surface = problem->surface;
+
   for (int32_t p = 0; p < problem->contact.n_half_spaces; p++) {
     int32_t i = -1;
     for (;;) {
@@ -285,7 +286,7 @@ void noli_defect_describe(const NoliModel* model, const NoliDefect* defect,
   }
 }
 
-NoliStatus noli_audit_require(void* user, const double* x) {
+NoliStatus noli_audit_require(const void* user, const double* x) {
   const NoliModel* model = user;
   NoliDefects defects = {0};
   NoliStatus status = noli_audit_model(model, x, &defects);

@@ -64,4 +64,4 @@ void noli_defect_describe(const NoliModel* model, const NoliDefect* defect,
 
 // Fails with NOLI_ERROR_AUDIT if x has defects; the message gives their number and the first one. A
 // NoliStageAudit (solve/stage.h); `model` is a const NoliModel*.
-NOLI_WARN_UNUSED NoliStatus noli_audit_require(void* model, const double* x);
+NOLI_WARN_UNUSED NoliStatus noli_audit_require(const void* model, const double* x);

@@ -1,7 +1,6 @@
 // Validity of a configuration: the exact audit, and distances for surfaces that just touch.
 #include "model/audit.h"
 
-#include "base/ranks.h"
 #include "collide/broad_phase.h"
 #include "collide/impacts.h"
 #include "contact/implicit_surface/implicit_surface_contact.h"
@@ -194,7 +193,7 @@ NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* given, NoliDef
   *out = NULL;
   *n_defects = 0;
   NOLI_TRY(noli_definition_take(context, given, &def));
-  NOLI_TRY(noli_model_create(context, def, false, &model));
+  NOLI_TRY(noli_model_create(context, def, false, NULL, &model));
   NOLI_TRY(noli_sim_find_defects(model, model->x0, &defects));
   if (!model->problem.contact.model->keeps_apart) {
     NOLI_TRY(add_penetrations(model, model->x0, &defects));

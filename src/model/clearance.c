@@ -1,6 +1,5 @@
 #include "model/clearance.h"
 
-#include "base/array.h"
 #include "collide/nested.h"
 #include "math/vec3.h"
 

@@ -191,6 +191,7 @@ static void doubt_layer(const NoliModel* model, int32_t b, const double* normal,
   PartSum single = {0};
   double area = 0.0, shorter;
   const double* start = &model->problem.X[3 * (int64_t)model->vert_first[b]];
+
   for (int32_t i = model->vert_first[b]; i < model->vert_first[b + 1]; i++) {
     double here = noli_norm3(noli_load3(&normal[3 * (int64_t)i])), at[3];
     area += here;
@@ -201,6 +202,7 @@ static void doubt_layer(const NoliModel* model, int32_t b, const double* normal,
       add_vertex(&single, at, here, thickness[i]);
     }
   }
+
   if (!(single.area > LAYER_SHARE * area)) {
     return;
   }

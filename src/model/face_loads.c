@@ -1,7 +1,6 @@
 #include "model/face_loads.h"
 
 #include "base/sort.h"
-#include "math/vec3.h"
 #include "mesh/topology.h"
 
 #include <string.h>

@@ -112,15 +112,18 @@ static NoliStatus adapt_support(NoliModel* model, const NoliSimDef* def,
   NoliProblem* problem = &model->problem;
   NoliGcpModel* gcp = &problem->contact.gcp.model;
   NoliGcpSetup *setup = &problem->contact.gcp.setup, of_bodies;
+
   if (def->gcp.act_at_rest) {
     setup->min_eps = gcp->max_eps;
     goto done;
   }
+
   size_t bytes = 3 * (size_t)problem->n_vert * sizeof *problem->X;
   if (memcmp(problem->X, model->x0, bytes) == 0) {
     return noli_gcp_adapt_support(context, gcp, broad_phase, &problem->contact.body_pairs,
                                   model->x0, setup);
   }
+
   const NoliBodyPairs self = noli_body_pairs_within(&problem->contact.body_pairs);
   const NoliBodyPairs others = noli_body_pairs_between(&problem->contact.body_pairs);
   gcp->n_half_spaces = 0;

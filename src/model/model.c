@@ -182,8 +182,8 @@ static NoliStatus set_static_time(NoliModel* model) {
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
     if (noli_model_counts(model, block)) {
-      sum[0] += block->type->wave_time_sqr(block);
-      sum[1] += block->type->rest_volume(block, 0, block->n_element);
+      sum[0] += noli_block_wave_time_sqr(block);
+      sum[1] += noli_block_rest_volume(block, 0, block->n_element);
     }
   }
   NOLI_TRY(noli_model_gather(model, sizeof sum, sum, 1));
@@ -418,6 +418,27 @@ static void set_velocities(NoliModel* model, const NoliSimDef* def) {
                               model->v0);
 }
 
+NoliStatus noli_model_list_vertices(const NoliModel* model, const char* where, int32_t body,
+                                    const int32_t* node, int32_t n_node, int32_t** vertex,
+                                    int32_t* n_vertex) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  int32_t first = model->vert_first[body], n_all = model->vert_first[body + 1] - first;
+  n_all -= noli_model_angle_count(model, body);
+  NOLI_CHECK(context, node == NULL || n_node > 0, NOLI_ERROR_ARGUMENT,
+             "%sno vertices of body \"%s\" are selected", where, model->name[body]);
+  *n_vertex = node != NULL ? n_node : n_all;
+  NOLI_NEW(context, *vertex, *n_vertex);
+  for (int32_t i = 0; i < *n_vertex; i++) {
+    int32_t local = node != NULL ? node[i] : i;
+    NOLI_CHECK(context, local >= 0 && local < n_all, NOLI_ERROR_ARGUMENT,
+               "%sbody \"%s\" has no vertex %d", where, model->name[body], (int)local);
+    (*vertex)[i] = first + local;
+  }
+done:
+  return status;
+}
+
 // Copies a list of vertices, or lists all vertices of the body.
 static NoliStatus copy_nodes(NoliModel* model, int32_t body, const int32_t* node, int32_t n_node,
                              int32_t offset, int32_t** copy, int32_t* n_copy) {
@@ -444,7 +465,7 @@ static NoliStatus copy_motions(NoliModel* model, const NoliSimDef* def) {
   for (int32_t m = 0; m < def->n_motions; m++) {
     NoliMotion* motion = &model->motion[model->n_motion++];
     motion->def = def->motions[m];
-    motion->n_calls = &model->n_calls;
+    motion->calls = model->calls;
     motion->end = motion->def.ends_beyond ? model->n_ends++ : NOLI_NULL_INDEX;
     int32_t body = motion->def.body;
     NOLI_TRY(copy_nodes(model, body, motion->def.node, motion->def.n_node, 0, &motion->node,
@@ -452,9 +473,6 @@ static NoliStatus copy_motions(NoliModel* model, const NoliSimDef* def) {
     motion->def.node = NULL;
     motion->def.name = NULL;
     NOLI_NEW(context, motion->X, 3 * (int64_t)motion->n_node);
-    NOLI_NEW(context, motion->x_t0, 3 * (int64_t)motion->n_node);
-    NOLI_NEW(context, motion->x_t1, 3 * (int64_t)motion->n_node);
-    NOLI_NEW(context, motion->inner, 3 * (int64_t)motion->n_node);
     for (int32_t i = 0; i < motion->n_node; i++) {
       int64_t node = model->vert_first[body] + motion->node[i];
       memcpy(&motion->X[3 * i], &model->problem.X[3 * node], 3 * sizeof(double));
@@ -687,13 +705,14 @@ done:
 }
 
 NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, bool divide,
-                             NoliModel** out) {
+                             NoliHostCalls* calls, NoliModel** out) {
   NoliStatus status = NOLI_OK;
   NoliModel* model = NULL;
   *out = NULL;
   NOLI_TRY(noli_definition_check(context, def));
   NOLI_NEW_ZERO(context, model, 1);
   model->context = context;
+  model->calls = calls;
   NOLI_TRY(build_bodies(model, def, divide));
   NOLI_TRY(build_conditions(model, def));
   NOLI_TRY(set_parameters(model, def));
@@ -718,9 +737,6 @@ static void release_parts(NoliModel* model) {
   for (int32_t m = 0; m < model->n_motion; m++) {
     noli_free(context, model->motion[m].node);
     noli_free(context, model->motion[m].X);
-    noli_free(context, model->motion[m].x_t0);
-    noli_free(context, model->motion[m].x_t1);
-    noli_free(context, model->motion[m].inner);
   }
 
   for (int32_t f = 0; f < model->n_force; f++) {
@@ -776,9 +792,8 @@ NoliStatus noli_model_gather(const NoliModel* model, size_t size, void* value, i
 NoliStatus noli_model_rest_volume(const NoliModel* model, int32_t body, double* volume) {
   const NoliBlock* block = noli_problem_block(&model->problem, body);
   NoliBlockRange range = model->problem.range[body];
-  *volume = noli_model_counts(model, block)
-                ? block->type->rest_volume(block, range.begin, range.end)
-                : 0.0;
+  *volume =
+      noli_model_counts(model, block) ? noli_block_rest_volume(block, range.begin, range.end) : 0.0;
   return noli_model_gather(model, sizeof *volume, volume, 1);
 }
 

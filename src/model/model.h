@@ -9,16 +9,19 @@
 #include "solve/method.h"
 #include "solve/problem.h"
 
+// Functions of the host that run now, which the simulation counts.
+typedef struct NoliHostCalls {
+  int32_t n;            // targets, values, progress
+  int32_t n_objectives; // they may read results
+} NoliHostCalls;
+
 typedef struct NoliMotion {
   int32_t n_node;
   int32_t* node; // local to the body
   double* X;     // (n_node x 3)
-  double* x_t0;  // (n_node x 3) scratch
-  double* x_t1;  // (n_node x 3) scratch
-  double* inner; // (n_node x 3) scratch of model/motion_targets.h
   int32_t end;   // index among the motions that end by position, or NOLI_NULL_INDEX
   NoliMotionDef def;
-  int32_t* n_calls; // of the model
+  NoliHostCalls* calls; // of the model
 } NoliMotion;
 
 typedef struct NoliForce {
@@ -59,8 +62,7 @@ typedef struct NoliModel {
   NoliProblem problem;
   const NoliIntegrator* integrator;
   double h;
-  int32_t n_calls;             // functions of the host that run: targets, values, progress
-  int32_t n_objectives;        // that are evaluated: they may read results
+  NoliHostCalls* calls;        // of the simulation; NULL: nobody counts
   NoliIncrementDef increments; // `smallest` > 0 where `initial` is
   double gravity[3];
   NoliAudit audit;
@@ -98,6 +100,13 @@ typedef struct NoliModel {
   int32_t n_spring;
 } NoliModel;
 
+// A function of the host begins (1) or ends (-1).
+static inline void noli_host_called(NoliHostCalls* calls, int32_t change) {
+  if (calls != NULL) {
+    calls->n += change;
+  }
+}
+
 // The number of a vertex within its body: nodes, then the vertices of the proxy that follow them.
 static inline int32_t noli_model_local(const NoliModel* model, int32_t vertex) {
   int32_t body = model->problem.surface->body[vertex], first = model->vert_first[body];
@@ -122,6 +131,13 @@ static inline int32_t noli_model_angle_count(const NoliModel* model, int32_t bod
   return block != NULL ? block->n_angle : 0;
 }
 
+// Lists the given vertices of a body, or all of them where `node` is NULL: the angles of rods, its
+// last nodes, have no place. Messages begin with `where`. The caller frees the list.
+NOLI_WARN_UNUSED NoliStatus noli_model_list_vertices(const NoliModel* model, const char* where,
+                                                     int32_t body, const int32_t* node,
+                                                     int32_t n_node, int32_t** vertex,
+                                                     int32_t* n_vertex);
+
 // Doubles of the histories of all blocks.
 static inline int64_t noli_model_history_size(const NoliModel* model) {
   int64_t n = 0;
@@ -141,10 +157,11 @@ static inline int32_t noli_model_cell_size(const int32_t cell[4]) {
 }
 
 // `divide`: elements are divided among the ranks, which all call this; otherwise each rank that
-// calls it holds all. Fails with NOLI_ERROR_ARGUMENT (a located message), NOLI_INVERTED_ELEMENT,
-// NOLI_ERROR_MEMORY. Does not check for intersections.
+// calls it holds all. `calls` outlives the model; NULL: functions of the host are not counted.
+// Fails with NOLI_ERROR_ARGUMENT (a located message), NOLI_INVERTED_ELEMENT, NOLI_ERROR_MEMORY.
+// Does not check for intersections.
 NOLI_WARN_UNUSED NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def,
-                                              bool divide, NoliModel** model);
+                                              bool divide, NoliHostCalls* calls, NoliModel** model);
 
 // Puts the results of all ranks together: `value`, `size` bytes made of doubles for each of n
 // items, to which each rank has added those of its own elements, and only the first one those of

@@ -5,6 +5,26 @@
 #include <math.h>
 #include <string.h>
 
+NoliStatus noli_motion_path_create(NoliContext* context, int32_t n_node, NoliMotionPath* path) {
+  NoliStatus status = NOLI_OK;
+  *path = (NoliMotionPath){0};
+  NOLI_NEW(context, path->x_t0, 3 * (int64_t)n_node);
+  NOLI_NEW(context, path->x_t1, 3 * (int64_t)n_node);
+  NOLI_NEW(context, path->inner, 3 * (int64_t)n_node);
+done:
+  if (status != NOLI_OK) {
+    noli_motion_path_free(context, path);
+  }
+  return status;
+}
+
+void noli_motion_path_free(NoliContext* context, NoliMotionPath* path) {
+  noli_free(context, path->x_t0);
+  noli_free(context, path->x_t1);
+  noli_free(context, path->inner);
+  *path = (NoliMotionPath){0};
+}
+
 static double begin_of(const NoliMotion* motion) {
   return fmax(motion->def.t_begin, 0.0);
 }
@@ -38,16 +58,16 @@ NoliMotionFrame noli_motion_frame(const NoliMotion* motion, double t) {
                            .pivot = noli_mul_add3(noli_load3(motion->def.pivot), elapsed,
                                                   noli_load3(motion->def.velocity)),
                            .turn = noli_rotation33(angle),
-                           .by_spin = noli_scale33(elapsed, noli_rotation_slope33(angle))};
+                           .by_spin = noli_scale33(elapsed, noli_rotation_derivative33(angle))};
 }
 
 void noli_motion_call(const NoliMotion* motion, double t0, double t1, const double* X,
                       const double* y0, double* y) {
   memcpy(y, y0, 3 * sizeof *y * (size_t)motion->n_node);
   if (motion->def.target != NULL) {
-    (*motion->n_calls)++;
+    noli_host_called(motion->calls, 1);
     motion->def.target(motion->def.user, t0, t1, motion->n_node, motion->node, X, y0, y);
-    (*motion->n_calls)--;
+    noli_host_called(motion->calls, -1);
   }
 }
 
@@ -64,16 +84,17 @@ void noli_motion_set_inner(const NoliMotion* motion, const NoliMotionFrame* fram
   }
 }
 
-void noli_motion_targets(const NoliMotion* motion, double t0, double t1, const double* x_t0,
-                         double* x_t1) {
+void noli_motion_targets(const NoliMotion* motion, double t0, double t1,
+                         const NoliMotionPath* path) {
+  double* x_t1 = path->x_t1;
   if (!is_changed(motion)) {
-    noli_motion_call(motion, t0, t1, motion->X, x_t0, x_t1);
+    noli_motion_call(motion, t0, t1, motion->X, path->x_t0, x_t1);
     return;
   }
   NoliMotionFrame start = noli_motion_frame(motion, t0), end = noli_motion_frame(motion, t1);
   NoliVec3 pivot = noli_load3(motion->def.pivot);
-  noli_motion_set_inner(motion, &start, x_t0, motion->inner);
-  noli_motion_call(motion, t0, t1, motion->X, motion->inner, x_t1);
+  noli_motion_set_inner(motion, &start, path->x_t0, path->inner);
+  noli_motion_call(motion, t0, t1, motion->X, path->inner, x_t1);
   for (int64_t i = 0; i < motion->n_node; i++) {
     NoliVec3 X = noli_load3(motion->X + 3 * i);
     NoliVec3 moved = noli_sub3(noli_load3(x_t1 + 3 * i), X);

@@ -22,16 +22,28 @@ typedef struct NoliMotionFrame {
   NoliMat3 by_spin; // s, with dR = [by_spin d(spin)]_x R
 } NoliMotionFrame;
 
+// Where the vertices of a motion are and go, for noli_motion_targets.
+typedef struct NoliMotionPath {
+  double* x_t0;  // (n_node x 3)
+  double* x_t1;  // (n_node x 3)
+  double* inner; // (n_node x 3) scratch
+} NoliMotionPath;
+
+// On failure the path is empty.
+NOLI_WARN_UNUSED NoliStatus noli_motion_path_create(NoliContext* context, int32_t n_node,
+                                                    NoliMotionPath* path);
+void noli_motion_path_free(NoliContext* context, NoliMotionPath* path);
+
 // Index in a motion of a node of its body; NOLI_NULL_INDEX: not in the motion.
 int32_t noli_motion_find(const NoliMotion* motion, int32_t node);
 
 // Whether a motion moves its vertices, by a target, a velocity or a spin; otherwise it holds them.
 bool noli_motion_moves(const NoliMotion* motion);
 
-// Targets at t1 of the vertices of a motion that are at x_t0 (n_node x 3) at t0, into x_t1, with
-// the changes of its definition. It must have a target, or hold its vertices.
-void noli_motion_targets(const NoliMotion* motion, double t0, double t1, const double* x_t0,
-                         double* x_t1);
+// Targets at t1 of the vertices of a motion that are at x_t0 at t0, into x_t1, with the changes of
+// its definition. It must have a target, or hold its vertices.
+void noli_motion_targets(const NoliMotion* motion, double t0, double t1,
+                         const NoliMotionPath* path);
 
 // The frame of a motion at a time.
 NoliMotionFrame noli_motion_frame(const NoliMotion* motion, double t);

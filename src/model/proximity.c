@@ -73,6 +73,7 @@ static NoliStatus sort_items(NoliProximity* proximity, int32_t* first) {
   const NoliModel* model = proximity->model;
   const int32_t* body = model->problem.surface->body;
   int32_t *sorted = NULL, *place = NULL;
+
   NOLI_NEW(model->context, sorted, 3 * (int64_t)proximity->n_item + 1);
   NOLI_NEW_ZERO(model->context, place, model->n_body + 1);
   for (int64_t i = 0; i < proximity->n_item; i++) {
@@ -82,10 +83,12 @@ static NoliStatus sort_items(NoliProximity* proximity, int32_t* first) {
     place[b + 1] += place[b];
   }
   memcpy(first, place, ((size_t)model->n_body + 1) * sizeof *first);
+
   for (int64_t i = 0; i < proximity->n_item; i++) {
     const int32_t* item = &proximity->vertex[3 * i];
     memcpy(&sorted[3 * (int64_t)place[body[item[0]]]++], item, 3 * sizeof *item);
   }
+
   noli_free(model->context, proximity->vertex);
   proximity->vertex = sorted;
   sorted = NULL;
@@ -128,6 +131,7 @@ NoliStatus noli_proximity_create(const NoliModel* model, NoliProximity** out) {
   const NoliProblem* problem = &model->problem;
   NoliProximity* proximity = NULL;
   int32_t* first = NULL;
+
   NOLI_NEW_ZERO(context, proximity, 1);
   proximity->model = model;
   proximity->reach = fmax(REACH * problem->size.d, REACH_CONTACT * problem->contact.dhat);

@@ -1,5 +1,6 @@
 #include "model/regions.h"
 
+#include "base/groups.h"
 #include "define/body_kind.h"
 
 #include <stdio.h>
@@ -22,14 +23,6 @@ static void free_surface(NoliContext* context, Surface* surface) {
   noli_free(context, surface->volume);
 }
 
-static int32_t root_of(int32_t* parent, int32_t v) {
-  while (parent[v] != v) {
-    parent[v] = parent[parent[v]];
-    v = parent[v];
-  }
-  return v;
-}
-
 // Triangles that share vertices belong to the same part; parts in the order of first triangles.
 static NoliStatus find_parts(NoliContext* context, const NoliMesh* mesh, Surface* surface) {
   NoliStatus status = NOLI_OK;
@@ -42,12 +35,11 @@ static NoliStatus find_parts(NoliContext* context, const NoliMesh* mesh, Surface
     number[v] = NOLI_NULL_INDEX;
   }
   for (int64_t i = 0; i < 3 * (int64_t)surface->n_tri; i++) {
-    int32_t a = root_of(parent, surface->tri[i - i % 3]), b = root_of(parent, surface->tri[i]);
-    parent[a > b ? a : b] = a > b ? b : a;
+    noli_group_join(parent, surface->tri[i - i % 3], surface->tri[i]);
   }
 
   for (int64_t t = 0; t < surface->n_tri; t++) {
-    int32_t root = root_of(parent, surface->tri[3 * t]);
+    int32_t root = noli_group_root(parent, surface->tri[3 * t]);
     if (number[root] == NOLI_NULL_INDEX) {
       number[root] = surface->n_part++;
     }

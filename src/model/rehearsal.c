@@ -60,11 +60,11 @@ static NoliStatus fail_at(const Rehearsal* self, const char* where, const char* 
 
 // The first vertex whose target is not finite in a component that is prescribed, or where the
 // motion ends by position, none.
-static int32_t find_lost(const NoliMotion* motion, bool* ends) {
+static int32_t find_lost(const NoliMotion* motion, const double* x_t1, bool* ends) {
   NoliVec3 origin = noli_load3(motion->def.end_origin), normal = noli_load3(motion->def.end_normal);
   *ends = motion->def.ends_beyond;
   for (int32_t i = 0; i < motion->n_node; i++) {
-    const double* x = motion->x_t1 + 3 * (int64_t)i;
+    const double* x = x_t1 + 3 * (int64_t)i;
     for (int k = 0; k < 3; k++) {
       if (!motion->def.free_axis[k] && !isfinite(x[k])) {
         return i;
@@ -75,7 +75,8 @@ static int32_t find_lost(const NoliMotion* motion, bool* ends) {
   return NOLI_NULL_INDEX;
 }
 
-static NoliStatus follow_motion(const Rehearsal* self, int32_t index, NoliMotion* motion) {
+static NoliStatus follow_motion(const Rehearsal* self, int32_t index, const NoliMotion* motion,
+                                const NoliMotionPath* path) {
   int64_t stride = stride_of(self, motion->n_node);
   double h = self->def->time_step;
   bool ends = false;
@@ -84,13 +85,13 @@ static NoliStatus follow_motion(const Rehearsal* self, int32_t index, NoliMotion
     if (t0 < motion->def.t_begin || t0 >= motion->def.t_end) {
       continue;
     }
-    noli_motion_targets(motion, t0, t1, motion->x_t0, motion->x_t1);
-    int32_t lost = find_lost(motion, &ends);
+    noli_motion_targets(motion, t0, t1, path);
+    int32_t lost = find_lost(motion, path->x_t1, &ends);
     if (lost != NOLI_NULL_INDEX) {
       return fail_at(self, motion->def.where, "motion", index, motion->def.name, motion->def.body,
                      motion->node[lost], t1);
     }
-    memcpy(motion->x_t0, motion->x_t1, 3 * sizeof(double) * (size_t)motion->n_node);
+    memcpy(path->x_t0, path->x_t1, 3 * sizeof(double) * (size_t)motion->n_node);
   }
   return NOLI_OK;
 }
@@ -99,29 +100,25 @@ static NoliStatus rehearse_motion(const Rehearsal* self, int32_t index) {
   NoliStatus status = NOLI_OK;
   const NoliMotionDef* def = &self->def->motions[index];
   const NoliBodyDef* body = &self->def->bodies[def->body];
-  int32_t n_calls = 0;
-  NoliMotion motion = {.def = *def, .n_calls = &n_calls};
+  NoliMotion motion = {.def = *def};
+  NoliMotionPath path = {0};
   if (def->target == NULL) {
     return NOLI_OK;
   }
   NOLI_TRY(
       list_vertices(self->context, body, def->node, def->n_node, &motion.node, &motion.n_node));
   NOLI_NEW(self->context, motion.X, 3 * (int64_t)motion.n_node);
-  NOLI_NEW(self->context, motion.x_t0, 3 * (int64_t)motion.n_node);
-  NOLI_NEW(self->context, motion.x_t1, 3 * (int64_t)motion.n_node);
-  NOLI_NEW(self->context, motion.inner, 3 * (int64_t)motion.n_node);
+  NOLI_TRY(noli_motion_path_create(self->context, motion.n_node, &path));
   const double* x0 = body->x0 != NULL ? body->x0 : body->mesh->x;
   for (int64_t i = 0; i < motion.n_node; i++) {
     memcpy(motion.X + 3 * i, body->mesh->x + 3 * (int64_t)motion.node[i], 3 * sizeof(double));
-    memcpy(motion.x_t0 + 3 * i, x0 + 3 * (int64_t)motion.node[i], 3 * sizeof(double));
+    memcpy(path.x_t0 + 3 * i, x0 + 3 * (int64_t)motion.node[i], 3 * sizeof(double));
   }
-  NOLI_TRY(follow_motion(self, index, &motion));
+  NOLI_TRY(follow_motion(self, index, &motion, &path));
 done:
   noli_free(self->context, motion.node);
   noli_free(self->context, motion.X);
-  noli_free(self->context, motion.x_t0);
-  noli_free(self->context, motion.x_t1);
-  noli_free(self->context, motion.inner);
+  noli_motion_path_free(self->context, &path);
   return status;
 }
 

@@ -179,10 +179,12 @@ NoliStatus noli_model_build_springs(NoliModel* model, const NoliSimDef* def) {
   NoliContext* context = model->context;
   NoliSprings* springs = &model->problem.springs;
   int64_t n = 0;
+
   for (int32_t i = 0; i < def->n_springs; i++) {
     const NoliSpringDef* spring = &def->springs[i];
     n += end_size(model, spring->body, spring->node, spring->n_node);
   }
+
   NOLI_CHECK(context, n <= INT32_MAX, NOLI_ERROR_TOO_LARGE, "%lld springs are too many",
              (long long)n);
   NOLI_NEW_ZERO(context, model->spring_first, def->n_springs + 1);
@@ -193,6 +195,7 @@ NoliStatus noli_model_build_springs(NoliModel* model, const NoliSimDef* def) {
   NOLI_NEW(context, springs->damping, n);
   NOLI_NEW(context, springs->fitted, n);
   NOLI_NEW(context, springs->at_rest, n);
+
   for (int32_t i = 0; i < def->n_springs; i++) {
     NOLI_TRY(add_springs(model, &def->springs[i], i));
     model->n_spring = i + 1;

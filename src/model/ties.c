@@ -6,7 +6,6 @@
 #include "collide/closest.h"
 #include "collide/facets.h"
 #include "math/vec3.h"
-#include "model/bodies.h"
 
 #include <float.h>
 #include <stdio.h>

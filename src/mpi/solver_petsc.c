@@ -257,6 +257,7 @@ static NoliStatus create_matrix(NoliPetsc* petsc, PetscSolver* solver, const Row
   NoliStatus status = NOLI_OK;
   PetscInt n = 3 * rows->n, own_end = rows->begin + rows->n;
   PetscInt *near = solver->count, *far = solver->count + rows->n;
+
   for (int64_t i = 0; i < rows->n; i++) {
     near[i] = far[i] = 0;
     for (int64_t k = rows->row[i]; k < rows->row[i + 1]; k++) {
@@ -266,6 +267,7 @@ static NoliStatus create_matrix(NoliPetsc* petsc, PetscSolver* solver, const Row
       far[i] += kept && !own ? 1 : 0;
     }
   }
+
   NOLI_PETSC_TRY(petsc, MatCreate(solver->comm, matrix));
   NOLI_PETSC_TRY(petsc, MatSetSizes(*matrix, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
   NOLI_PETSC_TRY(petsc, MatSetBlockSize(*matrix, 3));
@@ -413,6 +415,7 @@ static NoliStatus judge_mumps(NoliPetsc* petsc, const PetscSolver* solver, Mat f
   NoliStatus status = NOLI_OK;
   NoliContext* context = solver->context;
   PetscInt code = 0, negative = 0, size = 0;
+
   NOLI_PETSC_TRY(petsc, MatMumpsGetInfog(factor, 1, &code));
   NOLI_PETSC_TRY(petsc, MatMumpsGetInfog(factor, 12, &negative));
   NOLI_PETSC_TRY(petsc, MatMumpsGetInfog(factor, 9, &size));
@@ -475,10 +478,12 @@ static NoliStatus factor_directly(NoliPetsc* petsc, PetscSolver* solver,
   Mat factor = NULL;
   bool needs_room = true;
   PCFailedReason reason = PC_NOERROR;
+
   NOLI_PETSC_TRY(petsc, KSPSetOperators(solver->ksp, solver->matrix, solver->matrix));
   NOLI_PETSC_TRY(petsc, KSPGetPC(solver->ksp, &pc));
   NOLI_PETSC_TRY(petsc, PCFactorSetUpMatSolverType(pc));
   NOLI_PETSC_TRY(petsc, PCFactorGetMatrix(pc, &factor));
+
   for (PetscInt room = MUMPS_ROOM; needs_room && room <= MUMPS_MOST_ROOM; room *= 2) {
     NOLI_PETSC_TRY(petsc, MatMumpsSetIcntl(factor, 14, room));
     NOLI_TRY(end_changes(petsc, solver->matrix)); // or PETSc would keep the factor that failed
@@ -486,6 +491,7 @@ static NoliStatus factor_directly(NoliPetsc* petsc, PetscSolver* solver,
     NOLI_PETSC_TRY(petsc, PCFactorGetMatrix(pc, &factor));
     NOLI_TRY(judge_mumps(petsc, solver, factor, stats, &needs_room));
   }
+
   NOLI_CHECK(solver->context, !needs_room, NOLI_ERROR_MEMORY,
              "MUMPS: its estimate of the memory of the factor is too low");
   // another package than MUMPS, by an option of the user
@@ -709,6 +715,7 @@ static NoliStatus petsc_solve(void* state, const NoliLinView* view, const double
   PetscSolver* solver = state;
   NoliPetsc petsc = {0};
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+
   NOLI_TRY(noli_petsc_begin(&petsc, solver->context));
   if (view->n == 0) {
     goto done;

@@ -432,14 +432,13 @@ static bool read_string(hid_t file, const char* name, char text[NAME_ROOM]) {
   return read;
 }
 
-// The past in a state, and what it is scaled by, mean something to one integrator only. Files of
-// former versions do not name it: their fields must suffice.
+// The past in a state, and what it is scaled by, mean something to one integrator only.
 static NoliStatus check_integrator(NoliContext* context, hid_t file, const char* path,
                                    const NoliSim* sim) {
   NoliStatus status = NOLI_OK;
-  char name[NAME_ROOM];
+  char name[NAME_ROOM] = "";
   NOLI_CHECK(context,
-             !read_string(file, "integrator", name) || strcmp(name, noli_sim_integrator(sim)) == 0,
+             read_string(file, "integrator", name) && strcmp(name, noli_sim_integrator(sim)) == 0,
              NOLI_ERROR_FORMAT,
              "%s: a state of the integrator \"%s\", which \"%s\" of the scene cannot resume", path,
              name, noli_sim_integrator(sim));

@@ -99,9 +99,11 @@ NoliStatus noli_output_write_defects(NoliContext* context, const NoliSimDef* giv
   NoliStatus status = NOLI_OK;
   Picture picture = {0};
   NoliSimDef* def = NULL;
+
   NOLI_TRY(noli_definition_take(context, given, &def));
   NOLI_CHECK(context, n_defects <= INT32_MAX / VERTICES, NOLI_ERROR_TOO_LARGE,
              "%s: %lld defects are too many for one file", path, (long long)n_defects);
+
   NOLI_NEW(context, picture.x, 3 * VERTICES * n_defects);
   NOLI_NEW(context, picture.connectivity, VERTICES * n_defects);
   NOLI_NEW(context, picture.offsets, CELLS * n_defects);

@@ -309,9 +309,10 @@ done:
 
 // Among one motion or a list of them.
 static json_t* motion_named(json_t* motions, const char* name) {
-  size_t n = json_is_array(motions) ? json_array_size(motions) : motions != NULL ? 1 : 0;
+  bool is_list = json_is_array(motions);
+  size_t n_single = motions != NULL ? 1 : 0, n = is_list ? json_array_size(motions) : n_single;
   for (size_t i = 0; i < n; i++) {
-    json_t* motion = json_is_array(motions) ? json_array_get(motions, i) : motions;
+    json_t* motion = is_list ? json_array_get(motions, i) : motions;
     const char* own = json_string_value(json_object_get(motion, "name"));
     if (own != NULL && strcmp(own, name) == 0) {
       return motion;

@@ -76,11 +76,13 @@ NoliStatus noli_file_create(NoliContext* context, const char* path, NoliFile* fi
   if (noli_rank_writes(context)) {
     NOLI_TRY(require_replaceable(context, path));
   }
+
   NOLI_NEW(context, file->path, (int64_t)length + 1);
   memcpy(file->path, path, length + 1);
   NOLI_NEW(context, file->temporary, (int64_t)length + 5);
   snprintf(file->temporary, length + 5, "%s.tmp", path);
   NOLI_NEW(context, file->buffer, BUFFER_SIZE);
+
   if (!noli_rank_writes(context)) {
     goto done;
   }

@@ -253,6 +253,7 @@ static NoliStatus head_probes(NoliContext* context, const NoliHistorySource* sou
   const NoliProbes* probes = source->probes;
   const size_t n_suffix = 8;
   size_t size = sizeof "step,time\n";
+
   if (probes->n_probe == 0) {
     return NOLI_OK;
   }
@@ -260,6 +261,7 @@ static NoliStatus head_probes(NoliContext* context, const NoliHistorySource* sou
     const NoliProbe* probe = &probes->probe[i];
     size += (size_t)probe->quantity->n_components * (strlen(probe->name) + n_suffix);
   }
+
   NOLI_NEW(context, *header, (int64_t)size);
   char* end = *header + snprintf(*header, size, "step,time");
   for (int32_t i = 0; i < probes->n_probe; i++) {
@@ -282,6 +284,7 @@ static NoliStatus append_probes(NoliCsv* csv, const NoliHistorySource* source,
   const NoliProbes* probes = source->probes;
   double* value = NULL;
   char* row = NULL;
+
   if (probes->n_probe == 0) {
     return NOLI_OK;
   }
@@ -325,10 +328,12 @@ static NoliStatus append_finding(NoliCsv* csv, NoliSim* sim, const NoliDiagnosis
   enum { NUMBERS = 512 };
   char* row = NULL;
   const char* name[2];
+
   for (int32_t k = 0; k < 2; k++) {
     bool there = found->entity[k] != NOLI_NULL_INDEX;
     name[k] = there ? noli_sim_entity_name(sim, found->entity[k]) : "";
   }
+
   NOLI_NEW(csv->context, row, 2 * (int64_t)(strlen(name[0]) + strlen(name[1])) + 2 * NUMBERS);
   char* end =
       row + snprintf(row, NUMBERS, "%lld,%.17g,%s,%d,%.6g,%.17g,",

@@ -220,6 +220,7 @@ NoliStatus noli_output_write_repaired(NoliContext* context, const NoliScene* sce
   Writer writer = {
       .context = context, .def = noli_scene_sim_def(scene), .repair = repair, .path = path};
   size_t n = strlen(path);
+
   NOLI_CHECK(context, n > 5 && strcmp(path + n - 5, ".json") == 0, NOLI_ERROR_ARGUMENT,
              "%s: a scene is written as .json", path);
   NOLI_CHECK(context, repair->n_bodies == writer.def->n_bodies, NOLI_ERROR_ARGUMENT,

@@ -6,7 +6,6 @@
 #include "output/run_files.h"
 #include "output/run_writer.h"
 #include "output/summary.h"
-#include "scene/movable.h"
 
 #include <math.h>
 #include <stdio.h>

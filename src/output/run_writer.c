@@ -6,7 +6,6 @@
 #include "base/sized.h"
 #include "base/timer.h"
 #include "define/definition.h"
-#include "output/checkpoint.h"
 #include "output/file.h"
 #include "output/run_files.h"
 #include "output/summary.h"
@@ -446,27 +445,6 @@ done:
   return status;
 }
 
-NoliStatus noli_run_open(NoliContext* context, const NoliRunDef* given, NoliSim* sim,
-                         NoliRun** run) {
-  NOLI_REQUIRE(context, context != NULL && given != NULL && sim != NULL && run != NULL);
-  NoliStatus status = NOLI_OK;
-  NoliRunDef own = noli_default_run_def();
-  const NoliRunDef* def = &own;
-  *run = NULL;
-  noli_ranks_begin_outer(context);
-  NOLI_TRY(take_def(context, given, &own));
-  NOLI_TRY(create_run(context, def, sim, run));
-  NOLI_TRY(noli_ranks_join(context, take_directory(context, *run, def->replace_unfinished)));
-  NOLI_TRY(take_scene(*run, def));
-  NOLI_TRY(start_files(*run, sim));
-done:
-  status = noli_ranks_end_outer(context, status);
-  if (status != NOLI_OK) {
-    noli_run_close(run);
-  }
-  return status;
-}
-
 static NoliStatus continue_files(NoliRun* run, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   char* summary = NULL;
@@ -498,9 +476,9 @@ done:
   return status;
 }
 
-NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* given, NoliSim* sim,
-                           NoliRun** run) {
-  NOLI_REQUIRE(context, context != NULL && given != NULL && sim != NULL && run != NULL);
+// A new run, or one that is resumed from its last checkpoint.
+static NoliStatus open_run(NoliContext* context, const NoliRunDef* given, bool resumed,
+                           NoliSim* sim, NoliRun** run) {
   NoliStatus status = NOLI_OK;
   NoliRunDef own = noli_default_run_def();
   const NoliRunDef* def = &own;
@@ -508,17 +486,33 @@ NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* given, NoliSi
   noli_ranks_begin_outer(context);
   NOLI_TRY(take_def(context, given, &own));
   NOLI_TRY(create_run(context, def, sim, run));
-  NOLI_TRY(noli_ranks_join(context, retake_directory(context, *run)));
+  NOLI_TRY(noli_ranks_join(context, resumed
+                                        ? retake_directory(context, *run)
+                                        : take_directory(context, *run, def->replace_unfinished)));
   NOLI_TRY(take_scene(*run, def));
-  NOLI_TRY(noli_run_restore(*run, def, sim));
-  NOLI_TRY(noli_ranks_join(context, NOLI_OK)); // all have read before the first one writes
-  NOLI_TRY(continue_files(*run, sim));
+  if (resumed) {
+    NOLI_TRY(noli_run_restore(*run, def, sim));
+    NOLI_TRY(noli_ranks_join(context, NOLI_OK)); // all have read before the first one writes
+  }
+  NOLI_TRY(resumed ? continue_files(*run, sim) : start_files(*run, sim));
 done:
   status = noli_ranks_end_outer(context, status);
   if (status != NOLI_OK) {
     noli_run_close(run);
   }
   return status;
+}
+
+NoliStatus noli_run_open(NoliContext* context, const NoliRunDef* given, NoliSim* sim,
+                         NoliRun** run) {
+  NOLI_REQUIRE(context, context != NULL && given != NULL && sim != NULL && run != NULL);
+  return open_run(context, given, false, sim, run);
+}
+
+NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* given, NoliSim* sim,
+                           NoliRun** run) {
+  NOLI_REQUIRE(context, context != NULL && given != NULL && sim != NULL && run != NULL);
+  return open_run(context, given, true, sim, run);
 }
 
 const char* noli_run_directory(const NoliRun* run) {

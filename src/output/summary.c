@@ -48,6 +48,7 @@ void noli_summary_add_step(NoliSummary* summary, const NoliStepReport* report) {
   if (report->contacts_max > summary->contacts_max) {
     summary->contacts_max = report->contacts_max;
   }
+
   summary->retries += report->retries;
   summary->linear_fallbacks += report->linear_fallbacks;
   summary->solver_fallbacks += report->solver_fallbacks;
@@ -56,11 +57,13 @@ void noli_summary_add_step(NoliSummary* summary, const NoliStepReport* report) {
   summary->friction_ratio = fmax(summary->friction_ratio, report->friction_ratio);
   summary->friction_error = fmax(summary->friction_error, report->friction_error);
   summary->imbalance = fmax(summary->imbalance, report->imbalance);
+
   const char* blocked_by = report->blocked_by != NULL ? report->blocked_by : "";
   summary->blocked_steps += blocked_by[0] != '\0' ? 1 : 0;
   summary->motion_error = report->motion_error;
   summary->motion_error_max = fmax(summary->motion_error_max, report->motion_error);
   snprintf(summary->blocked_by, sizeof summary->blocked_by, "%s", blocked_by);
+
   summary->timing.assemble += report->timing.assemble;
   summary->timing.linear += report->timing.linear;
   summary->timing.ccd += report->timing.ccd;

@@ -243,6 +243,7 @@ static NoliStatus write_page(NoliContext* context, const char* directory, const 
                        .groups = json_array(),
                        .frames = json_array(),
                        .histories = json_array()};
+
   NOLI_TRY(noli_run_reader_open(&writer.run));
   NOLI_TRY(noli_scene_require_files(writer.run.scene));
   NOLI_TRY(noli_page_surface_make(context, &writer.run.layout, &writer.surface));

@@ -7,6 +7,7 @@
 #include "base/sort.h"
 #include "noli/version.h"
 #include "fem/thin/twist.h"
+#include "mesh/topology.h"
 #include "page/page_file.h"
 #include "model/audit.h"
 #include "define/definition.h"
@@ -289,27 +290,34 @@ done:
 // ---- ghosts -------------------------------------------------------------------------------------
 
 // Moves the vertices of all motions that act in a step from t0 to t1, and notes them in `moved`.
-static void follow_motions(const NoliModel* model, double t0, double t1, double* x,
-                           uint8_t* moved) {
+static NoliStatus follow_motions(const NoliModel* model, double t0, double t1, double* x,
+                                 uint8_t* moved) {
+  NoliStatus status = NOLI_OK;
+  NoliMotionPath path = {0};
   for (int32_t m = 0; m < model->n_motion; m++) {
     const NoliMotion* motion = &model->motion[m];
     const NoliMotionDef* def = &motion->def;
     if (def->controlled || t0 < def->t_begin || t0 >= def->t_end) {
       continue;
     }
+    noli_motion_path_free(model->context, &path);
+    NOLI_TRY(noli_motion_path_create(model->context, motion->n_node, &path));
     double* const at = x + 3 * (int64_t)model->vert_first[def->body];
     for (int32_t i = 0; i < motion->n_node; i++) {
-      memcpy(motion->x_t0 + 3 * (int64_t)i, at + 3 * (int64_t)motion->node[i], 3 * sizeof *at);
+      memcpy(path.x_t0 + 3 * (int64_t)i, at + 3 * (int64_t)motion->node[i], 3 * sizeof *at);
     }
-    noli_motion_targets(motion, t0, t1, motion->x_t0, motion->x_t1);
+    noli_motion_targets(motion, t0, t1, &path);
     for (int64_t j = 0; j < 3 * (int64_t)motion->n_node; j++) {
       int64_t to = 3 * (int64_t)motion->node[j / 3] + j % 3;
-      if (!def->free_axis[j % 3] && isfinite(motion->x_t1[j])) {
-        moved[model->vert_first[def->body] + motion->node[j / 3]] |= motion->x_t1[j] != at[to];
-        at[to] = motion->x_t1[j];
+      if (!def->free_axis[j % 3] && isfinite(path.x_t1[j])) {
+        moved[model->vert_first[def->body] + motion->node[j / 3]] |= path.x_t1[j] != at[to];
+        at[to] = path.x_t1[j];
       }
     }
   }
+done:
+  noli_motion_path_free(model->context, &path);
+  return status;
 }
 
 static bool any_moved(const NoliModel* model, int32_t body, const uint8_t* moved) {
@@ -352,7 +360,7 @@ static NoliStatus add_ghosts(Scenery* scenery, const NoliScene* scene) {
 
   for (int64_t i = 0; i < n_steps; i++) {
     double h = duration / (double)n_steps;
-    follow_motions(model, h * (double)i, h * (double)(i + 1), x, moved);
+    NOLI_TRY(follow_motions(model, h * (double)i, h * (double)(i + 1), x, moved));
     if ((i + 1) % (n_steps / GHOSTS) != 0) {
       continue;
     }
@@ -434,12 +442,8 @@ done:
 // By the two entities, then by distance.
 static int compare_gaps(const void* a, const void* b) {
   const NoliDefect *p = a, *q = b;
-  for (int k = 0; k < 2; k++) {
-    if (p->entity[k] != q->entity[k]) {
-      return p->entity[k] < q->entity[k] ? -1 : 1;
-    }
-  }
-  return (p->distance > q->distance) - (p->distance < q->distance);
+  int order = noli_compare_tuples(p->entity, q->entity, 2);
+  return order != 0 ? order : noli_order_of_doubles(p->distance, q->distance);
 }
 
 // The gaps of each pair of entities, of which the smallest is the place to go to.
@@ -600,7 +604,7 @@ NoliStatus noli_output_write_scene_page(NoliContext* context, const NoliScene* s
   Scenery scenery = {.context = context, .parts = json_array(), .findings = json_array()};
   int64_t n_defects = 0;
   NOLI_TRY(noli_definition_take(context, noli_scene_sim_def(scene), &def));
-  NOLI_TRY(noli_model_create(context, def, false, &model));
+  NOLI_TRY(noli_model_create(context, def, false, NULL, &model));
   scenery.model = model;
   scenery.def = def;
   NOLI_NEW(context, scenery.place, model->problem.n_vert);

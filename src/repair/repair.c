@@ -1,6 +1,7 @@
 // Repair of starts: what the stages share, their order, and the verification of the result.
 #include "repair/repair.h"
 
+#include "base/groups.h"
 #include "base/numbers.h"
 #include "base/ranks.h"
 #include "collide/closest.h"
@@ -180,20 +181,6 @@ static void end(NoliRepairWork* work) {
 
 // ---- units ----
 
-static int32_t root_of(int32_t* parent, int32_t v) {
-  while (parent[v] != v) {
-    parent[v] = parent[parent[v]];
-    v = parent[v];
-  }
-  return v;
-}
-
-static void repair_join(int32_t* parent, int32_t a, int32_t b) {
-  a = root_of(parent, a);
-  b = root_of(parent, b);
-  parent[a > b ? a : b] = a > b ? b : a;
-}
-
 // Bodies as units, or the connected parts of those without followers. Tied bodies are one unit.
 static NoliStatus make_units(const NoliRepairWork* work, const NoliSimDef* def, bool parts,
                              NoliRepairUnits* units) {
@@ -214,34 +201,34 @@ static NoliStatus make_units(const NoliRepairWork* work, const NoliSimDef* def, 
     for (int32_t t = model->cell_first[b]; t < model->cell_first[b + 1] && parts; t++) {
       const int32_t* cell = &model->cell[4 * (int64_t)t];
       for (int32_t k = 1; k < noli_model_cell_size(cell); k++) {
-        repair_join(units->of, cell[0], cell[k]);
+        noli_group_join(units->of, cell[0], cell[k]);
       }
     }
     bool curved = model->vert_first[b + 1] - model->vert_first[b] != def->bodies[b].mesh->n_vert;
     for (int32_t v = model->vert_first[b];
          v < model->vert_first[b + 1] && (!parts || has_followers || curved); v++) {
-      repair_join(units->of, model->vert_first[b], v);
+      noli_group_join(units->of, model->vert_first[b], v);
     }
     for (int32_t v = model->follower_first[b]; v < model->follower_first[b + 1]; v++) {
-      repair_join(units->of, model->vert_first[b], v);
+      noli_group_join(units->of, model->vert_first[b], v);
     }
   }
   for (int64_t t = 0; t < 3 * (int64_t)surface->n_tri && parts; t++) {
-    repair_join(units->of, surface->tri[t - t % 3], surface->tri[t]);
+    noli_group_join(units->of, surface->tri[t - t % 3], surface->tri[t]);
   }
   for (int32_t i = 0; i < def->n_ties; i++) {
     const NoliTieDef* tie = &def->ties[i];
     for (int32_t v = model->vert_first[tie->body]; v < model->vert_first[tie->body + 1]; v++) {
-      repair_join(units->of, model->vert_first[tie->to], v);
+      noli_group_join(units->of, model->vert_first[tie->to], v);
     }
     for (int32_t v = model->vert_first[tie->to]; v < model->vert_first[tie->to + 1]; v++) {
-      repair_join(units->of, model->vert_first[tie->to], v);
+      noli_group_join(units->of, model->vert_first[tie->to], v);
     }
   }
 
   // number them; roots are the lowest vertices
   for (int32_t v = 0; v < n; v++) {
-    units->of[v] = root_of(units->of, v);
+    units->of[v] = noli_group_root(units->of, v);
   }
   for (int32_t v = 0; v < n; v++) {
     units->of[v] = units->of[v] == v ? units->n++ : units->of[units->of[v]];
@@ -491,7 +478,7 @@ NoliStatus noli_sim_repair(NoliContext* context, const NoliSimDef* given,
   *repair = (NoliRepair){0};
   NOLI_TRY(noli_numbers_check(context, "repair: ", NOLI_NUMBERS_REPAIR, &settings));
   NOLI_TRY(noli_definition_take(context, given, &def));
-  NOLI_TRY(noli_model_create(context, def, false, &model));
+  NOLI_TRY(noli_model_create(context, def, false, NULL, &model));
   NOLI_TRY(begin(context, model, &settings, &work));
   NOLI_TRY(repair_work(&work, def, &settings, &n_defects));
   NOLI_TRY(verify(&work, &settings));

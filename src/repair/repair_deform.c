@@ -483,6 +483,7 @@ NoliStatus noli_repair_deform(NoliRepairWork* work) {
   Deform deform = {.work = work};
   int64_t n = work->model->problem.n_vert;
   bool needed = false;
+
   NOLI_TRY(is_needed(work, &needed));
   if (!needed) {
     goto done;

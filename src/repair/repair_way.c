@@ -267,7 +267,7 @@ static double separating_move(const Oracle* oracle, NoliVec3 normal) {
 
 static int compare_ways(const void* one, const void* other) {
   const NoliRepairWay *p = one, *q = other;
-  return p->length < q->length ? -1 : p->length > q->length;
+  return noli_order_of_doubles(p->length, q->length);
 }
 
 // In plane strain ways lie in the plane. False: nothing is left of the direction.

@@ -261,12 +261,14 @@ static NoliStatus add_volume(const NoliSceneSource* source, NoliScene* scene,
   NoliSceneNode pressure = noli_scene_member(node, "pressure");
   const NoliVolumeDef defaults = noli_default_volume_def();
   NoliVolumeDef def = defaults;
+
   def.body = (int32_t)scene->bodies.count;
   noli_scene_store(node, &noli_scene_volume_format, &def, sizeof def);
   if (region.value == NULL) {
     def.region = component.value != NULL ? "component" : "tag";
     def.index = (int32_t)noli_scene_number(component.value != NULL ? &component : &tag);
   }
+
   NOLI_SCENE_CHECK(source, node,
                    compression.value != NULL || strcmp(def.model, defaults.model) == 0,
                    "\"compression\" is missing; only the ideal gas has one of its own");
@@ -393,11 +395,13 @@ static NoliStatus add_bodies(const NoliSceneSource* source, NoliScene* scene,
     NOLI_TRY(noli_scene_name_entry(source, scene, &entry, obstacles ? "obstacle" : "body",
                                    &entity.entry));
     entity.name = entity.entry;
+
     // the array knows the shape before it is read, so that it is released after a failure
     NOLI_PUSH(scene->context, &scene->shapes, ((NoliSceneShape){0}));
     NoliSceneShape* shape = &scene->shapes.data[entity.shape];
     NOLI_TRY(noli_scene_read_shape(source, &entry, obstacles, shape));
     NOLI_TRY(noli_scene_note_appearance(source, &entry));
+
     double *start = shape->start, *rest = shape->rest;
     NOLI_TRY(start != NULL ? noli_scene_own(scene, start) : NOLI_OK);
     NOLI_TRY(rest != NULL ? noli_scene_own(scene, rest) : NOLI_OK);

@@ -4,8 +4,6 @@
 #include "scene/store.h"
 #include "solve/method.h"
 
-#include <string.h>
-
 #define MAX_PAIRS 10000000
 
 // The curve of friction falls, from sticking on.

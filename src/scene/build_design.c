@@ -192,14 +192,17 @@ static NoliStatus read_hold(const NoliSceneSource* source, NoliScene* scene,
   NoliSceneNode hold = noli_scene_member(entry, "hold"), cage = noli_scene_member(entry, "cage");
   bool caged = strcmp(def->control, "cage") == 0;
   void* block = NULL;
+
   NOLI_SCENE_CHECK(source, &cage, caged || cage.value == NULL,
                    "needs the control \"cage\", this one is \"%s\"", def->control);
   NOLI_SCENE_CHECK(source, &hold, caged || hold.value == NULL,
                    "needs the control \"cage\", this one is \"%s\"", def->control);
+
   for (size_t k = 0; k < 3 && cage.value != NULL; k++) {
     NoliSceneNode item = noli_scene_item(&cage, k);
     def->cage[k] = (int32_t)noli_scene_number(&item);
   }
+
   if (hold.value != NULL) {
     NoliSceneNode low = noli_scene_member(&hold, "min"), high = noli_scene_member(&hold, "max");
     NOLI_TRY(own_array(scene, 6, sizeof(double), &block));
@@ -274,6 +277,7 @@ static NoliStatus read_variable(const NoliSceneSource* source, NoliScene* scene,
                 points = noli_scene_member(entry, "points");
   static const char* const keys[] = {"lower", "upper", "start"};
   double* place = NULL;
+
   *def = noli_default_variable_def();
   double* values[] = {def->lower, def->upper, def->start};
   noli_scene_store(entry, &noli_scene_variable_format, def, sizeof *def);
@@ -281,14 +285,17 @@ static NoliStatus read_variable(const NoliSceneSource* source, NoliScene* scene,
   def->parameter.of = noli_scene_string(&of);
   def->parameter.with = noli_scene_string(&with);
   def->parameter.part = part.value != NULL ? 1 + (int32_t)noli_scene_number(&part) : 0;
+
   for (int k = 0; k < 3; k++) {
     NoliSceneNode node = noli_scene_member(entry, keys[k]);
     read_three(&node, values[k]);
   }
+
   NOLI_TRY(read_hold(source, scene, entry, def));
   NOLI_TRY(read_scope(source, scene, entry, def));
   NOLI_SCENE_CHECK(source, &points, points.value == NULL || strcmp(def->control, "points") == 0,
                    "needs the control \"points\", this one is \"%s\"", def->control);
+
   if (points.value != NULL) {
     NOLI_TRY(read_places(scene, &points, &place, &def->n_point));
     def->point = place;
@@ -327,6 +334,7 @@ static NoliStatus read_formula(const NoliSceneSource* source, NoliScene* scene,
   NoliSceneNode text = noli_scene_member(entry, "expression");
   NoliSceneFormula* formula = NULL;
   const char** names = NULL;
+
   if (text.value == NULL) {
     return NOLI_OK;
   }

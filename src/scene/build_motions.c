@@ -176,12 +176,14 @@ static NoliStatus add_motions(const NoliSceneSource* source, NoliScene* scene,
     scene->motions_read.data[scene->motions_read.count++] = motion;
     NOLI_TRY(
         noli_scene_read_motion(source, &item, scene->def.time_step, &scene->variables, motion));
+
     if (!is_list || noli_scene_size(node) == 1) {
       warn_if_idle(source, scene, &item, motion, &scene->entities.data[entities->data[0]]);
     } else {
       // a pause among other motions is meant
       (void)check_times(source, scene, &item, motion->t_begin, motion->t_end);
     }
+
     for (int64_t k = 0; k < targets->count; k++) {
       if (targets->data[k].n_node > 0) {
         NOLI_TRY(add_mover(source, scene, &item, motion, &targets->data[k], targets->count,
@@ -391,6 +393,7 @@ static NoliStatus add_ties(const NoliSceneSource* source, NoliScene* scene,
   NoliStatus status = NOLI_OK;
   NoliSceneNode body = noli_scene_member(entry, "body"), to = noli_scene_member(entry, "to");
   NoliTieDef def = noli_default_tie_def();
+
   NOLI_TRY(noli_scene_find_targets(source, scene, entry, targets, entities));
   NOLI_SCENE_CHECK(source, &body, scene->entities.data[entities->data[0]].kind == NOLI_SCENE_BODY,
                    "\"%.80s\" is an obstacle; only vertices of bodies can be bound",
@@ -399,6 +402,7 @@ static NoliStatus add_ties(const NoliSceneSource* source, NoliScene* scene,
   NOLI_TRY(match_copies(source, &body, targets->count, &to, masters->count));
   noli_scene_store(entry, &noli_scene_tie_format, &def, sizeof def);
   NOLI_TRY(noli_scene_keep_place(source, scene, entry, &def.where));
+
   for (int64_t k = 0; k < targets->count; k++) {
     def.body = entities->data[k];
     def.to = masters->data[masters->count > 1 ? k : 0];

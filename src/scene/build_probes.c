@@ -32,6 +32,7 @@ static NoliStatus add_probes(const NoliSceneSource* source, NoliScene* scene,
   NoliStatus status = NOLI_OK;
   NoliSceneNode quantity = noli_scene_member(entry, "quantity");
   NoliProbeDef def = {0};
+
   noli_scene_store(entry, &noli_scene_probe_format, &def, sizeof def);
   NOLI_TRY(noli_scene_find_targets(source, scene, entry, targets, entities));
   for (int64_t k = 0; k < targets->count; k++) {

@@ -541,6 +541,7 @@ static NoliStatus make_arrays(const NoliSceneSource* source, const NoliSceneNode
   NoliSceneNode points = noli_scene_member(node, "points");
   bool with_tags = noli_scene_member(node, "tet_tags").value != NULL ||
                    noli_scene_member(node, "triangle_tags").value != NULL;
+
   NOLI_TRY(noli_mesh_create(source->context, (int32_t)noli_scene_size(&positions),
                             (int32_t)noli_scene_size(&tets), (int32_t)noli_scene_size(&triangles),
                             (int32_t)noli_scene_size(&segments), (int32_t)noli_scene_size(&points),
@@ -550,6 +551,7 @@ static NoliStatus make_arrays(const NoliSceneSource* source, const NoliSceneNode
     NoliSceneNode item = noli_scene_item(&positions, i);
     noli_scene_vector(&item, &made->x[3 * i]);
   }
+
   copy_cells(&tets, 4, made->tet);
   copy_cells(&triangles, 3, made->tri);
   copy_cells(&segments, 2, made->edge);

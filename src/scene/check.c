@@ -114,7 +114,10 @@ static size_t length_of(const char* text) {
 uint8_t noli_scene_relative_to(const char* text) {
   size_t n = length_of(text);
   char last = n > 0 ? text[n - 1] : '\0';
-  return last == 'l' ? NOLI_OF_BOX : last == 'd' ? NOLI_OF_BALL : NOLI_ABSOLUTE;
+  if (last == 'l') {
+    return NOLI_OF_BOX;
+  }
+  return last == 'd' ? NOLI_OF_BALL : NOLI_ABSOLUTE;
 }
 
 // "1e-3 d": the number must be JSON, which also makes this independent of the locale.
@@ -239,6 +242,7 @@ static NoliStatus fail_key(const NoliSceneSource* source, const NoliSceneNode* n
   NoliSceneNode member = noli_scene_member(node, key);
   const char* words[MAX_WORDS];
   int32_t n = 0;
+
   for (; n < type->n_fields && n < MAX_WORDS; n++) {
     words[n] = type->fields[n].key;
   }
@@ -257,6 +261,7 @@ static NoliStatus fail_key(const NoliSceneSource* source, const NoliSceneNode* n
     const char* link = i == 0 ? "" : i + 1 < places.n ? ", " : " or ";
     used += (size_t)snprintf(meant + used, sizeof meant - used, "%s\"%s\"", link, places.path[i]);
   }
+
   return noli_scene_fail(source, &member, NOLI_ERROR_FORMAT, "unknown key; did you mean %s?",
                          meant);
 }

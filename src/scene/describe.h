@@ -1,8 +1,15 @@
-// The format for others: as JSON Schema (noli_scene_schema) and as the reference of
-// docs/reference/scene.md.
+// The format for others, as JSON Schema: noli_scene_schema.
 #pragma once
 
-#include "base/context.h"
+#include "scene/check.h"
 
-// Markdown: a table for each kind of object. `*reference` is owned by the caller.
-NOLI_WARN_UNUSED NoliStatus noli_scene_reference(NoliContext* context, char** reference);
+enum { NOLI_SCENE_OBJECTS = 128 };
+
+// The objects that have names, in the order in which the scene comes to them.
+typedef struct NoliSceneObjects {
+  const NoliSceneType* types[NOLI_SCENE_OBJECTS];
+  int32_t count;
+} NoliSceneObjects;
+
+// Adds those of a type.
+void noli_scene_collect_objects(const NoliSceneType* type, NoliSceneObjects* named);

@@ -306,7 +306,7 @@ static double value_with(NoliSceneFormula* formula, int32_t index, double number
 }
 
 // Larger steps that leave the domain are left out.
-static double slope_by(NoliSceneFormula* formula, int32_t index) {
+static double derivative_by(NoliSceneFormula* formula, int32_t index) {
   double at = formula->value[index], h = FORMULA_STEP * (at != 0.0 ? fabs(at) : 1.0);
   NoliDifference table = noli_difference_begin();
   for (int level = 0; level < NOLI_DIFFERENCE_LEVELS; level++, h *= 0.5) {
@@ -314,19 +314,20 @@ static double slope_by(NoliSceneFormula* formula, int32_t index) {
     noli_difference_add(&table, 0.5 * (up - down), value_with(formula, index, down),
                         value_with(formula, index, up));
   }
-  return table.slope;
+  return table.derivative;
 }
 
-bool noli_scene_evaluate_formula(void* user, const double* number, double* value, double* slope) {
+bool noli_scene_evaluate_formula(void* user, const double* number, double* value,
+                                 double* derivative) {
   NoliSceneFormula* formula = user;
   NoliSceneVariables turn = {.lock = formula->lock};
   noli_scene_begin_evaluation(&turn);
   memcpy(formula->value, number, sizeof *number * (size_t)formula->n);
   *value = value_with(formula, 0, number[0]);
   bool finite = isfinite(*value);
-  for (int32_t i = 0; i < formula->n && slope != NULL; i++) {
-    slope[i] = slope_by(formula, i);
-    finite = finite && isfinite(slope[i]);
+  for (int32_t i = 0; i < formula->n && derivative != NULL; i++) {
+    derivative[i] = derivative_by(formula, i);
+    finite = finite && isfinite(derivative[i]);
   }
   noli_scene_end_evaluation(&turn);
   return finite;

@@ -66,4 +66,5 @@ void noli_scene_release_formula(NoliContext* context, NoliSceneFormula* formula)
 
 // The NoliGoalFormulaFn of a NoliSceneFormula: its value for numbers (n), and its derivatives (n)
 // by extrapolated differences, exact to about 1e-12 of the formula.
-bool noli_scene_evaluate_formula(void* user, const double* number, double* value, double* slope);
+bool noli_scene_evaluate_formula(void* user, const double* number, double* value,
+                                 double* derivative);

@@ -109,10 +109,12 @@ static NoliStatus compile_fibre(const NoliSceneSource* source, const NoliSceneNo
   NOLI_TRY(noli_scene_compile_vector(source, &fibre->direction, false, variables, fibre->value));
   NOLI_TRY(noli_scene_compile(source, &fibre->k1, false, variables, &fibre->value[3]));
   NOLI_TRY(noli_scene_compile(source, &fibre->k2, false, variables, &fibre->value[4]));
+
+  const NoliSceneNode node_of[NOLI_FIBRE_VALUES] = {
+      noli_scene_item(&fibre->direction, 0), noli_scene_item(&fibre->direction, 1),
+      noli_scene_item(&fibre->direction, 2), fibre->k1, fibre->k2};
   for (size_t i = 0; i < NOLI_FIBRE_VALUES; i++) {
-    NoliSceneNode item =
-        i < 3 ? noli_scene_item(&fibre->direction, i) : (i == 3 ? fibre->k1 : fibre->k2);
-    NOLI_TRY(noli_scene_refuse_time(source, &item, &fibre->value[i]));
+    NOLI_TRY(noli_scene_refuse_time(source, &node_of[i], &fibre->value[i]));
   }
 done:
   return status;

@@ -1,12 +1,12 @@
 // The scene format as data: its keys, their values, defaults and meaning.
 //
 // One set of tables serves everything that knows the format: checking and filling in defaults
-// (check.c), storing values in the definition (store.c), the JSON Schema and the reference in
-// docs/reference/scene.md (describe.c). A key that is only a number, a word or a vector needs
-// nothing but its line here. What JSON cannot say (names that must exist, selections that must not
-// be empty) is read and checked where the definition is built, by what the key is about: bodies,
-// obstacles and half-spaces in build_bodies.c, motions and forces in build_motions.c, contact,
-// friction and pairs in build_contact.c, probes in build_probes.c, designs in
+// (check.c), storing values in the definition (store.c), the JSON Schema (describe.c) and the
+// reference in docs/reference/scene.md (a test). A key that is only a number, a word or a vector
+// needs nothing but its line here. What JSON cannot say (names that must exist, selections that
+// must not be empty) is read and checked where the definition is built, by what the key is about:
+// bodies, obstacles and half-spaces in build_bodies.c, motions and forces in build_motions.c,
+// contact, friction and pairs in build_contact.c, probes in build_probes.c, designs in
 // build_design.c, the rest in build.c.
 #pragma once
 

@@ -136,5 +136,5 @@ SHARED_OBJECT(
           INTO(NoliDesignDef, gradient.tolerance)),
     FIELD("gradient_checkpoints", natural, NULL, NULL,
           "States of the run that are kept, and at most as many steps with their solves, which "
-          "bounds the memory; what lies between is computed again. Default: what 512 MB take.",
+          "bounds the memory; the rest is computed again. Default: as many as fit into 512 MB.",
           INTO(NoliDesignDef, gradient.checkpoints)));

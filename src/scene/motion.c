@@ -34,6 +34,7 @@ static NoliStatus read_rotation(const NoliSceneSource* source, const NoliSceneNo
   NoliSceneNode speed = noli_scene_member(node, "speed");
   NoliSceneNode angle = noli_scene_member(node, "angle");
   double length;
+
   NOLI_TRY(noli_scene_read_direction(source, &axis, motion->axis, &length));
   for (int i = 0; i < 3; i++) {
     motion->axis[i] /= length;
@@ -449,6 +450,7 @@ static void move_absolute(const NoliSceneMover* mover, double t1, int32_t n_node
   if (motion->has_rotation) {
     R = rotation_matrix(motion->axis, turn_at(motion, t1));
   }
+
   double shift[3] = {0.0, 0.0, 0.0};
   for (int64_t k = 0; k < n_node; k++) {
     set_position(motion->variables, X + 3 * k);

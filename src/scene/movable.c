@@ -174,8 +174,11 @@ static json_t* name_content(void* user, const char* name) {
     const char* path = json_string_value(json_object_get(entry, "path"));
     if (path != NULL && strcmp(path, name) == 0) {
       const char* digest = json_string_value(json_object_get(entry, "digest"));
+      if (digest != NULL) {
+        return json_string(digest);
+      }
       const char* slash = strrchr(name, '/');
-      return json_string(digest != NULL ? digest : slash != NULL ? slash + 1 : name);
+      return json_string(slash != NULL ? slash + 1 : name);
     }
   }
   return NULL;

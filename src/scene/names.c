@@ -92,6 +92,7 @@ static NoliStatus fail_unknown_name(const NoliSceneSource* source, const NoliSce
       }
     }
   }
+
   const char* wanted = noli_scene_string(node);
   const char* nearest = noli_nearest(wanted, names.data, (int32_t)names.count);
   NOLI_SCENE_CHECK(source, node, nearest == NULL, "there is no \"%.80s\"; did you mean \"%.80s\"?",
@@ -110,6 +111,7 @@ NoliStatus noli_scene_find_entities(const NoliSceneSource* source, const NoliSce
   bool any = strcmp(name, "*") == 0;
   const json_t* first = any ? NULL : json_object_get(scene->names, name);
   int64_t n = any || first != NULL ? scene->entities.count : 0;
+
   found->count = 0;
   for (int64_t i = any ? 0 : (int64_t)json_integer_value(first); i < n; i++) {
     const NoliSceneEntity* entity = &scene->entities.data[i];
@@ -122,6 +124,7 @@ NoliStatus noli_scene_find_entities(const NoliSceneSource* source, const NoliSce
       NOLI_PUSH(source->context, found, (int32_t)i);
     }
   }
+
   if (found->count == 0) {
     NOLI_TRY(fail_unknown_name(source, scene, node, half_spaces));
   }

@@ -113,7 +113,8 @@ static NoliStatus copy_curve(NoliContext* context, const NoliMesh* from, NoliMes
   NoliStatus status = NOLI_OK;
   to->order = from->order;
   if (from->order > 1) {
-    int64_t width = from->order == 2 ? 6 : from->order == 3 ? 16 : 31;
+    static const int64_t inner[] = {0, 0, 6, 16, 31}; // nodes besides the corners, by order
+    int64_t width = inner[from->order];
     NOLI_NEW(context, to->curve_x, 3 * (int64_t)from->n_curve);
     NOLI_NEW(context, to->curve, width * from->n_tet);
     memcpy(to->curve_x, from->curve_x, 3 * (size_t)from->n_curve * sizeof *from->curve_x);
@@ -158,6 +159,7 @@ static NoliStatus choose_part(NoliContext* context, const NoliMesh* mesh, const 
     NOLI_TRY(noli_mesh_extract(context, mesh, as, out));
     goto done;
   }
+
   NoliMesh cells = *mesh;
   int32_t size = kind->cells(mesh).size;
   if (size != 4) {
@@ -176,6 +178,7 @@ static NoliStatus choose_part(NoliContext* context, const NoliMesh* mesh, const 
     cells.n_point = 0;
     cells.point = NULL;
   }
+
   NOLI_TRY(copy_mesh(context, &cells, out));
   NOLI_TRY(noli_mesh_remove_unused(context, *out));
 done:
@@ -225,6 +228,17 @@ static void mesh_label(const NoliSceneNode* node, char label[NOTE_SIZE]) {
   }
 }
 
+// Whether a mesh has cells of a kind, or larger ones that have such parts.
+static bool gives_cells(const NoliBodyKind* kind, const NoliMesh* mesh) {
+  const int32_t of_size[4] = {mesh->n_vert, mesh->n_edge, mesh->n_tri, mesh->n_tet};
+  int32_t size = kind->cells(mesh).size;
+  bool any = of_size[size - 1] > 0;
+  for (; kind->part != NULL && size < 4; size++) {
+    any = any || of_size[size] > 0;
+  }
+  return any;
+}
+
 // Indices and coordinates, before anything is done with them.
 static NoliStatus check_source(const NoliSceneSource* source, const NoliSceneNode* node,
                                const NoliMesh* mesh, bool obstacle, const NoliBodyKind* kind) {
@@ -239,19 +253,15 @@ static NoliStatus check_source(const NoliSceneSource* source, const NoliSceneNod
   NOLI_SCENE_CHECK(source, node, found.n_bad_indices == 0,
                    "%s: cell %d names a vertex that does not exist, or one twice (%d such cells)%s",
                    label, (int)found.first_bad_cell, (int)found.n_bad_indices, MERGE_HINT);
+  bool has_cells = gives_cells(kind, mesh);
   NOLI_SCENE_CHECK(
-      source, node, obstacle || kind != &noli_body_solid || mesh->n_tet > 0,
+      source, node, obstacle || kind->key != NULL || has_cells,
       "%s has no tetrahedra: list it under \"obstacles\", fill it with tetrahedra "
       "first, make it a \"shell\" or a \"rod\", or give it \"plane_strain\" if it lies in a plane",
       label);
-  NOLI_SCENE_CHECK(source, node, kind != &noli_body_plane_strain || mesh->n_tri > 0,
-                   "%s has no triangles, which \"plane_strain\" needs", label);
-  NOLI_SCENE_CHECK(source, node, kind != &noli_body_shell || mesh->n_tri > 0 || mesh->n_tet > 0,
-                   "%s has no triangles, which \"shell\" needs", label);
-  bool lines = mesh->n_edge > 0 || mesh->n_tri > 0 || mesh->n_tet > 0;
-  NOLI_SCENE_CHECK(source, node, kind != &noli_body_rod || lines,
-                   "%s has no segments, which \"rod\" needs", label);
   NOLI_SCENE_CHECK(source, node, mesh->n_vert > 0, "%s is empty", label);
+  NOLI_SCENE_CHECK(source, node, kind->key == NULL || has_cells, "%s has no %s, which \"%s\" needs",
+                   label, kind->cells_name, kind->key);
 done:
   return status;
 }
@@ -346,12 +356,11 @@ typedef struct Point {
 
 static int compare_points(const void* a, const void* b) {
   const Point *p = a, *q = b;
-  for (int k = 0; k < 3; k++) {
-    if (p->x[k] < q->x[k] || p->x[k] > q->x[k]) {
-      return p->x[k] < q->x[k] ? -1 : 1;
-    }
+  int order = 0;
+  for (int k = 0; k < 3 && order == 0; k++) {
+    order = noli_order_of_doubles(p->x[k], q->x[k]);
   }
-  return p->vertex < q->vertex ? -1 : p->vertex > q->vertex;
+  return order != 0 ? order : noli_order(p->vertex, q->vertex);
 }
 
 // Triangles that meet at different vertices in one place touch, but are not joined: many files of
@@ -582,18 +591,13 @@ static NoliStatus read_kind(const NoliSceneSource* source, const NoliSceneNode* 
   const char* before = NULL;
   *kind = &noli_body_solid;
   for (int32_t k = 0; noli_body_kind_at(k) != NULL; k++) {
-    const NoliBodyKind* other = noli_body_kind_at(k);
-    NoliSceneNode node = {0};
-    if (other->key != NULL) {
-      node = noli_scene_member(entry, other->key);
-    }
-    if (node.value != NULL) {
+    const char* key = noli_body_kind_at(k)->key;
+    if (key != NULL && noli_scene_member(entry, key).value != NULL) {
+      NoliSceneNode node = noli_scene_member(entry, key);
       NOLI_SCENE_CHECK(source, &node, before == NULL,
-                       "a body is one of \"plane_strain\", \"shell\", \"rod\" and \"point\"; this "
-                       "one has \"%s\", too",
-                       before);
-      before = other->key;
-      *kind = other;
+                       "a body is of one kind; this one has \"%s\", too", before);
+      before = key;
+      *kind = noli_body_kind_at(k);
     }
   }
 done:
@@ -607,14 +611,17 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
   NoliSceneNode node = noli_scene_member(entry, "mesh");
   NoliSceneNode as = noli_scene_member(entry, "as");
   NoliSceneNode refine = noli_scene_member(entry, "refine");
+
   NOLI_TRY(load(source, &node, &shape->source, &shape->path));
   NOLI_TRY(merge(source, entry, shape->source, &shape->cleaned));
   NOLI_TRY(read_kind(source, entry, &shape->kind));
   NOLI_TRY(check_source(source, &node, shape->source, obstacle, shape->kind));
+
   if (refine.value != NULL) {
     shape->refine = (int32_t)noli_scene_number(&refine);
     NOLI_TRY(noli_scene_refine(source, &refine, shape->refine, shape->source));
   }
+
   NOLI_TRY(reduce(context, noli_scene_string(&as), shape));
   NOLI_SCENE_CHECK(source, &node, shape->mesh->n_vert > 0, "nothing is left of the mesh as \"%s\"",
                    noli_scene_string(&as));

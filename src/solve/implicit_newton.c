@@ -191,11 +191,12 @@ static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* s
   *found = false;
 
   // solve for the direction
+  stat->fallback = EXACT;
   if (index > 0) {
+    stat->fallback = directions[index].projected ? PROJECTED : SHIFTED;
     // the last line search prepared the assembler for its trial points
     NOLI_TRY(noli_stage_linearize_as(stage, 0));
   }
-  stat->fallback = index == 0 ? EXACT : directions[index].projected ? PROJECTED : SHIFTED;
   status = noli_newton_system_solve(stage, directions[index], forcing, &exact, &linear);
   stat->linear_iterations += (int32_t)linear;
   if (status > NOLI_OK) {

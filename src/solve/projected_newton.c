@@ -32,7 +32,8 @@ enum { STUCK_ITERATIONS = 10 };
 // If a step decreases the potential by more than this share of what the slope predicts, the next
 // one may be LONGEST times longer. A full step has then met less than half of the curvature of its
 // model. One that was cut to less than half decreases it by as much whatever the curvature; asking
-// for little curvature there, too, takes 1.02 times the iterations (docs/background/solvers.md).
+// for little curvature there, too, takes 1.02 times the iterations
+// (docs/decisions/035-local-solves.md).
 #define LINEAR 0.75
 #define LONGEST 4.0
 

@@ -1,6 +1,5 @@
 #include "solve/stage.h"
 
-#include "base/parallel.h"
 #include "base/profile.h"
 #include "base/ranks.h"
 #include "base/timer.h"
@@ -36,6 +35,7 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = stage->context;
   int64_t n = 3 * (int64_t)stage->problem->n_vert;
+
   NOLI_NEW_ZERO(context, stage->time.x_tilde, n);
   NOLI_NEW_ZERO(context, stage->time.x_hat, n);
   NOLI_NEW_ZERO(context, stage->loads.force, n);
@@ -237,6 +237,7 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   stage->friction.basis_derivatives = problem->friction.basis_derivatives;
   NOLI_TRY(allocate_vectors(stage));
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &stage->contact.broad_phase));
+
   stage->here = &stage->point[0];
   stage->trial = &stage->point[1];
   NOLI_TRY(create_terms(stage));
@@ -246,6 +247,7 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   NOLI_TRY(create_point(stage, stage->trial));
   NOLI_TRY(create_memory(stage, problem->contact.model->size, problem->contact.model->create,
                          &stage->contact.data));
+
   NOLI_TRY(noli_directions_create(context, problem, &stage->work.directions));
   NOLI_TRY(noli_friction_end_create(context, problem, &stage->work.friction_end));
   NOLI_TRY(noli_balance_create(context, problem, &stage->work.balance));

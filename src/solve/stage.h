@@ -122,7 +122,7 @@ typedef struct NoliBalance NoliBalance;           // solve/balance.h
 typedef NoliStatus NoliStageWatchFn(void* user, const NoliStage* stage);
 
 // Verifies a point (n_vert x 3) to which a solver has moved.
-typedef NoliStatus NoliStageAudit(void* user, const double* x);
+typedef NoliStatus NoliStageAudit(const void* user, const double* x);
 
 // A pressure on curved faces (fem/loads/curved_faces.h).
 typedef struct NoliCurvedLoad {
@@ -203,7 +203,7 @@ typedef struct NoliStageWork {
 // Called in every iteration; NULL: none.
 typedef struct NoliStageObserver {
   NoliStageAudit* audit;
-  void* audit_user;
+  const void* audit_user;
   NoliStageWatchFn* watch;
   void* watch_user;
 } NoliStageObserver;

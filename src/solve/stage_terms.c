@@ -20,7 +20,7 @@ typedef struct EnergyJob {
 static double sum_energies(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const EnergyJob* job = user;
-  NoliLocal local = {.energy = job->energy};
+  NoliLocal local = {.energy = job->energy + begin};
   job->term->evaluate(job->term->data, job->x, begin, end, NOLI_EVAL_ENERGY, &local);
   double sum = 0.0;
   for (int64_t i = begin; i < end; i++) {
@@ -326,7 +326,7 @@ done:
 static void add_gradients(const NoliEnergyTerm* term, const double* x, int64_t begin, int64_t end,
                           double* local, double* gradient) {
   int64_t first = noli_term_first(term, begin);
-  NoliLocal out = {.gradient = noli_local_from(local, 3 * first)};
+  NoliLocal out = {.gradient = local};
   term->evaluate(term->data, x, begin, end, NOLI_EVAL_GRADIENT, &out);
   for (int64_t i = 0; i < noli_term_first(term, end) - first; i++) {
     int32_t node = term->node[first + i];
@@ -340,7 +340,7 @@ static void add_gradients(const NoliEnergyTerm* term, const double* x, int64_t b
 static void add_sizes(const NoliStage* stage, const NoliEnergyTerm* term, int64_t begin,
                       int64_t end, double* local, double* by_body) {
   int64_t first = noli_term_first(term, begin);
-  NoliLocal out = {.gradient = noli_local_from(local, 3 * first)};
+  NoliLocal out = {.gradient = local};
   term->evaluate(term->data, stage->here->x, begin, end, NOLI_EVAL_GRADIENT, &out);
   for (int64_t i = 0; i < noli_term_first(term, end) - first; i++) {
     int32_t node = term->node[first + i];

@@ -39,16 +39,16 @@ void noli_sim_force_value(const NoliSim* sim, int32_t force, int32_t i, double t
   if (sim->controls.value[force] != NULL) {
     memcpy(value, &sim->controls.value[force][3 * (int64_t)i], 3 * sizeof *value);
   } else {
-    sim->model->n_calls++;
+    noli_host_called(sim->host.calls, 1);
     def->value(def->user, t, &sim->model->problem.X[3 * node], value);
-    sim->model->n_calls--;
+    noli_host_called(sim->host.calls, -1);
   }
   for (int32_t k = 0; k < 3; k++) {
     value[k] *= 1.0 + def->change;
   }
 }
 
-NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
+NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t, int32_t left_out) {
   const NoliModel* model = sim->model;
   double *load = sim->stage->loads.force, *acceleration = sim->stage->search.gradient;
 
@@ -63,7 +63,7 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
   noli_stage_drop_pressure(sim->stage);
   for (int32_t f = 0; f < model->n_force; f++) {
     const NoliForce* force = &model->force[f];
-    if (!noli_sim_force_acts(force, t_end)) {
+    if (f == left_out || !noli_sim_force_acts(force, t_end)) {
       continue;
     }
     const NoliBlock* block = noli_problem_block(&model->problem, force->def.body);
@@ -164,10 +164,10 @@ double noli_sim_share_of_step(const NoliSim* sim, int64_t step, double t0, doubl
 }
 
 // Controlled vertices move straight to their targets, which they reach at the end of the full step.
-static void approach(const NoliMotion* motion, const double* target, double share) {
-  for (int64_t i = 0; i < 3 * (int64_t)motion->n_node; i++) {
-    double from = motion->x_t0[i];
-    motion->x_t1[i] = share < 1.0 ? from + share * (target[i] - from) : target[i];
+static void approach(const NoliMotionPath* path, int64_t n, const double* target, double share) {
+  for (int64_t i = 0; i < n; i++) {
+    double from = path->x_t0[i];
+    path->x_t1[i] = share < 1.0 ? from + share * (target[i] - from) : target[i];
   }
 }
 
@@ -175,9 +175,10 @@ void noli_sim_aim(const NoliSim* sim, int32_t index, int64_t step, double t0, do
   const NoliMotion* motion = &sim->model->motion[index];
   const double* target = sim->controls.target[index];
   if (target != NULL) {
-    approach(motion, target, noli_sim_share_of_step(sim, step, t0, t1));
+    approach(&sim->targets.path, 3 * (int64_t)motion->n_node, target,
+             noli_sim_share_of_step(sim, step, t0, t1));
   } else {
-    noli_motion_targets(motion, t0, t1, motion->x_t0, motion->x_t1);
+    noli_motion_targets(motion, t0, t1, &sim->targets.path);
   }
 }
 
@@ -185,9 +186,10 @@ void noli_sim_aim(const NoliSim* sim, int32_t index, int64_t step, double t0, do
 // overriding those of earlier motions.
 static void apply_motion(NoliSim* sim, int32_t index, double t0, double t1, double* target) {
   const NoliMotion* motion = &sim->model->motion[index];
+  const NoliMotionPath* path = &sim->targets.path;
   int64_t first = sim->model->vert_first[motion->def.body];
   for (int32_t i = 0; i < motion->n_node; i++) {
-    memcpy(&motion->x_t0[3 * i], &sim->state.x[3 * (first + motion->node[i])], 3 * sizeof(double));
+    memcpy(&path->x_t0[3 * i], &sim->state.x[3 * (first + motion->node[i])], 3 * sizeof(double));
   }
   noli_sim_aim(sim, index, *sim->state.step, t0, t1);
   for (int32_t i = 0; i < motion->n_node; i++) {
@@ -196,7 +198,7 @@ static void apply_motion(NoliSim* sim, int32_t index, double t0, double t1, doub
       if (!motion->def.free_axis[k]) {
         sim->targets.axes[node] |= (uint8_t)(1 << k);
         sim->targets.motion[node] = index;
-        target[3 * node + k] = motion->x_t1[3 * i + k];
+        target[3 * node + k] = path->x_t1[3 * i + k];
       }
     }
   }
@@ -290,12 +292,8 @@ static double turn_of_section(const NoliSim* sim, const NoliMotion* motion, cons
   // the points now, and at rest
   double radius = block->angle_radius, X[6], x0[6], x1[6], inner[6];
   int32_t nodes[2] = {motion->node[i], motion->node[i]};
-  NoliMotion points = {.def = motion->def,
-                       .n_node = 2,
-                       .node = nodes,
-                       .X = X,
-                       .inner = inner,
-                       .n_calls = motion->n_calls};
+  NoliMotion points = {
+      .def = motion->def, .n_node = 2, .node = nodes, .X = X, .calls = motion->calls};
   NoliVec3 rest = block->type->axis_at_rest(block, s);
   NoliVec3 axis = noli_segment_axis(block->history, s, sim->state.x[3 * angle] / radius);
   for (int k = 0; k < 2; k++) {
@@ -303,7 +301,7 @@ static double turn_of_section(const NoliSim* sim, const NoliMotion* motion, cons
     noli_store3(X + 3 * k, noli_mul_add3(noli_load3(motion->X + 3 * (int64_t)i), side, rest));
     noli_store3(x0 + 3 * k, noli_mul_add3(noli_load3(&sim->state.x[3 * vertex]), side, axis));
   }
-  noli_motion_targets(&points, t0, t1, x0, x1);
+  noli_motion_targets(&points, t0, t1, &(NoliMotionPath){x0, x1, inner});
 
   // against the axis transported
   NoliVec3 tangent = noli_sub3(noli_load3(target + 3 * other), noli_load3(target + 3 * vertex));

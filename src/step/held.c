@@ -7,6 +7,7 @@
 // elements are nearly flat or at their limit of stretch.
 #include "step/simulation.h"
 
+#include "base/groups.h"
 #include "base/ranks.h"
 #include "math/eigen.h"
 #include "math/vec3.h"
@@ -46,24 +47,12 @@ typedef struct Parts {
   Part* part;      // (n)
 } Parts;
 
-static int32_t root_of(int32_t* parent, int32_t i) {
-  while (parent[i] != i) {
-    parent[i] = parent[parent[i]];
-    i = parent[i];
-  }
-  return i;
-}
-
 // Merges the nodes of an element into one part (triangles have no fourth); of two roots the smaller
 // one remains, so that parents precede children.
 static void unite(int32_t* parent, int32_t n_tet, int32_t size, const int32_t* node) {
   for (int64_t t = 0; t < n_tet; t++) {
-    int32_t first = root_of(parent, node[size * t]);
     for (int32_t k = 1; k < size && node[size * t + k] >= 0; k++) {
-      int32_t other = root_of(parent, node[size * t + k]);
-      int32_t low = first < other ? first : other, high = first < other ? other : first;
-      parent[high] = low;
-      first = low;
+      noli_group_join(parent, node[size * t], node[size * t + k]);
     }
   }
 }
@@ -383,6 +372,7 @@ static NoliStatus fail_unheld(const NoliSim* sim, const Parts* parts, int32_t in
     vertex++;
   }
   int32_t body = model->problem.surface->body[vertex];
+
   NoliVec3 along = noli_load3(motion), about = noli_load3(motion + 3);
   bool turns = noli_norm3(about) > noli_norm3(along);
   NoliVec3 axis = noli_normalize3(turns ? about : along);
@@ -391,6 +381,7 @@ static NoliStatus fail_unheld(const NoliSim* sim, const Parts* parts, int32_t in
   for (int k = 0; k < 3; k++) {
     n[k] = fabs(n[k]) < 5e-4 ? 0.0 : n[k]; // no "-0"
   }
+
   int32_t n_all = model->vert_first[body + 1] - model->vert_first[body];
   bool whole = parts->part[index].n_vert == n_all - noli_model_angle_count(model, body);
   return noli_fail(

@@ -11,10 +11,10 @@ static int name_length(const char* function) {
 }
 
 NoliStatus noli_sim_require_idle(const NoliSim* sim, const char* function, bool reads) {
-  const NoliModel* model = sim->model;
+  const NoliHostCalls* calls = sim->host.calls;
   const char* by = sim->context->n_logging > 0         ? "a log function"
-                   : model->n_calls > 0                ? "a function that the simulation calls"
-                   : !reads && model->n_objectives > 0 ? "an objective that is evaluated"
+                   : calls->n > 0                      ? "a function that the simulation calls"
+                   : !reads && calls->n_objectives > 0 ? "an objective that is evaluated"
                                                        : NULL;
   return by == NULL ? NOLI_OK
                     : noli_fail(sim->context, NOLI_ERROR_ARGUMENT,
@@ -45,7 +45,7 @@ void noli_sim_destroy(NoliSim** owner) {
     noli_sim_release(owner);
     return;
   }
-  sim->host.misused = sim->model->n_calls + sim->model->n_objectives > 0;
+  sim->host.misused = sim->host.calls->n + sim->host.calls->n_objectives > 0;
   if (sim->context->n_logging == 0) {
     noli_log(sim->context, NOLI_LOG_ERROR, "%s", sim->context->message);
   }

@@ -159,7 +159,7 @@ done:
 NoliStatus noli_sim_compute_first_force(NoliSim* sim, double t0, double t1) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
-  NOLI_TRY(noli_sim_collect_loads(sim, t1, t0));
+  NOLI_TRY(noli_sim_collect_loads(sim, t1, t0, NOLI_NULL_INDEX));
   // sliding velocity at the start: v = (x - x_hat) / h_v
   for (int64_t i = 0; i < 3 * (int64_t)sim->model->problem.n_vert; i++) {
     stage->time.x_hat[i] = sim->state.x[i] - stage->time.h_v * sim->vectors.v_start[i];

@@ -132,6 +132,7 @@ NoliStatus noli_sim_set_pose(NoliSim* sim, int32_t motion, const NoliPose* pose)
   NoliStatus status = NOLI_OK;
   int32_t n_node;
   double* target = noli_sim_motion_targets(sim, motion, &n_node);
+
   NOLI_CHECK(sim->context, target != NULL, NOLI_ERROR_ARGUMENT, "motion %d %s", (int)motion,
              has_motion(sim, motion) ? "is not controlled" : "does not exist");
   double length = 0.0;
@@ -143,6 +144,7 @@ NoliStatus noli_sim_set_pose(NoliSim* sim, int32_t motion, const NoliPose* pose)
              NOLI_ERROR_ARGUMENT, "the pose of motion \"%s\" is invalid: %s",
              noli_sim_motion_name(sim, motion),
              length == 0.0 ? "its quaternion is zero" : "it is not finite");
+
   NoliPose* own = &sim->controls.pose[motion];
   *own = *pose;
   for (int k = 0; k < 4; k++) {
@@ -288,7 +290,7 @@ NoliStatus noli_sim_set_gravity(NoliSim* sim, const double gravity[3]) {
   NOLI_CHECK(sim->context, noli_is_finite3(noli_load3(gravity)), NOLI_ERROR_ARGUMENT,
              "gravity is not finite");
   memcpy(sim->definition.def->gravity, gravity, 3 * sizeof(double));
-  memcpy(sim->model->gravity, gravity, 3 * sizeof(double));
+  memcpy(sim->own_model->gravity, gravity, 3 * sizeof(double));
   noli_sim_clear_past(sim);
 done:
   return status;
@@ -323,8 +325,8 @@ NoliStatus noli_sim_set_time_step(NoliSim* sim, double time_step) {
     double ratio = time_step / sim->model->h;
     noli_state_scale(&sim->state, ratio * ratio);
   }
-  sim->model->h = sim->definition.def->time_step = time_step;
-  shorten_increments(&sim->model->increments, time_step);
+  sim->own_model->h = sim->definition.def->time_step = time_step;
+  shorten_increments(&sim->own_model->increments, time_step);
   shorten_increments(&sim->definition.def->increments, time_step);
   begin_counting(sim);
 done:

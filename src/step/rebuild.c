@@ -42,8 +42,8 @@ static void copy_bodies(const NoliSim* from, NoliSim* to, const int32_t* old_bod
     }
     copy_rows(from, old, from->state.x, to, b, to->state.x);
     copy_rows(from, old, from->state.v, to, b, to->state.v);
-    copy_rows(from, old, from->model->x0, to, b, to->model->x0);
-    copy_rows(from, old, from->model->v0, to, b, to->model->v0);
+    copy_rows(from, old, from->model->x0, to, b, to->own_model->x0);
+    copy_rows(from, old, from->model->v0, to, b, to->own_model->v0);
     if (to->state.sizes.n_force > 0) {
       copy_rows(from, old, from->state.force, to, b, to->state.force);
     }
@@ -51,7 +51,7 @@ static void copy_bodies(const NoliSim* from, NoliSim* to, const int32_t* old_bod
       copy_rows(from, old, from->state.x_before, to, b, to->state.x_before);
       copy_rows(from, old, from->state.v_before, to, b, to->state.v_before);
     }
-    copy_history(&from->model->problem, old, &to->model->problem, b);
+    copy_history(&from->model->problem, old, &to->own_model->problem, b);
   }
   noli_stage_follow(to->stage, to->model->x0);
   noli_stage_follow_vectors(to->stage, to->model->v0);
@@ -277,9 +277,8 @@ NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part,
   // in a copy of the definition
   NOLI_TRY(noli_owned_definition_copy(sim->context, def, &definition));
   NoliBodyDef* changed = &definition.bodies[body];
-  NoliMaterialDef* to = part == NOLI_NULL_INDEX
-                            ? &changed->material
-                            : &((NoliPartDef*)(uintptr_t)&changed->parts[part])->material;
+  NoliMaterialDef* to = part == NOLI_NULL_INDEX ? &changed->material
+                                                : noli_owned_data(&changed->parts[part].material);
   const char* law = to->law;
   *to = *material;
   to->law = to->law != NULL ? to->law : law;
@@ -304,18 +303,21 @@ NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* given) {
   NoliOwnedDefinition definition = {0};
   const NoliRenumbering same = {0};
   int32_t n_entity = sim->model->n_entity;
+
   NOLI_TRY(noli_definition_take_pair(sim->context, given, &pair));
   NOLI_TRY(noli_definition_name_pair(sim->context, sim->definition.def, &pair));
   NOLI_CHECK(sim->context, pair.a >= 0 && pair.a < n_entity && pair.b >= 0 && pair.b < n_entity,
              NOLI_ERROR_ARGUMENT, "pair (%d, %d): an entity does not exist, there are %d",
              (int)pair.a, (int)pair.b, (int)n_entity);
+
   NOLI_TRY(noli_owned_definition_copy(sim->context, sim->definition.def, &definition));
   NOLI_TRY(noli_owned_definition_set_pair(sim->context, &definition, &pair));
   NOLI_TRY(noli_definition_check(sim->context, definition.def));
+
   if (switches_contact(sim, &pair)) {
     NOLI_TRY(noli_sim_rebuild(sim, &definition, &same));
   } else {
-    NOLI_TRY(noli_model_set_pairs(sim->model, definition.def));
+    NOLI_TRY(noli_model_set_pairs(sim->own_model, definition.def));
     sim->substitute.problem.contact.pairs = sim->model->problem.contact.pairs;
     sim->substitute.problem.contact.body_pairs = sim->model->problem.contact.body_pairs;
     sim->substitute.problem.friction.acts = sim->model->problem.friction.acts;
@@ -358,11 +360,11 @@ void noli_sim_fix_lengths(const NoliSim* sim, NoliOwnedDefinition* definition) {
 // The same for the tolerance, which stays relative because it then follows speeds too.
 static void keep_tolerance(NoliSim* sim, double before) {
   NoliScaled* tolerance = &sim->definition.def->tolerance;
-  NoliProblem* problem = &sim->model->problem;
+  const NoliProblem* problem = &sim->model->problem;
   if (tolerance->relative != NOLI_ABSOLUTE) {
     tolerance->value =
         before / noli_resolve((NoliScaled){1.0, tolerance->relative}, &problem->size);
-    noli_model_set_tolerance(sim->model, *tolerance);
+    noli_model_set_tolerance(sim->own_model, *tolerance);
   }
 }
 

@@ -93,6 +93,11 @@ static NoliStatus create_scratch(NoliSim* sim) {
   NOLI_NEW_ZERO(context, sim->results.volume_state, sim->model->problem.volumes.n_region);
   NOLI_NEW_ZERO(context, sim->results.springs, sim->model->n_spring);
   NOLI_NEW_ZERO(context, sim->targets.middle, n);
+  int32_t n_moved = 0;
+  for (int32_t m = 0; m < sim->model->n_motion; m++) {
+    n_moved = sim->model->motion[m].n_node > n_moved ? sim->model->motion[m].n_node : n_moved;
+  }
+  NOLI_TRY(noli_motion_path_create(context, n_moved, &sim->targets.path));
 done:
   return status;
 }
@@ -109,8 +114,10 @@ NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
   *definition = (NoliOwnedDefinition){0};
 
   // model and stage
+  NOLI_NEW_ZERO(context, sim->host.calls, 1);
   NOLI_TRY(noli_model_create(context, sim->definition.def, !sim->definition.def->whole_elements,
-                             &sim->model));
+                             sim->host.calls, &sim->own_model));
+  sim->model = sim->own_model;
   sim->attempt.rule = sim->model->integrator;
   NOLI_TRY(noli_sim_create_stage(sim, &sim->model->problem, &sim->own_stage));
   sim->stage = sim->own_stage;
@@ -158,7 +165,7 @@ static NoliStatus sim_create(NoliContext* context, const NoliSimDef* given, bool
   if (judged) {
     NOLI_TRY(judge_start(sim->model, def));
   }
-  NOLI_TRY(noli_rank_cells_leave_to_first(sim->model));
+  NOLI_TRY(noli_rank_cells_leave_to_first(sim->own_model));
 done:
   status = noli_fail_at(context, def != NULL ? def->where : NULL, status);
   status = noli_ranks_agree(context, status);
@@ -188,10 +195,13 @@ void noli_sim_release(NoliSim** owner) {
   noli_stage_destroy(&sim->substitute.stage);
   noli_sim_free_controls(sim);
   noli_surface_tree_destroy(sim->context, &sim->results.tree);
-  noli_model_destroy(&sim->model);
+  noli_model_destroy(&sim->own_model);
+  noli_motion_path_free(sim->context, &sim->targets.path);
+  noli_free(sim->context, sim->host.calls);
   noli_owned_definition_free(sim->context, &sim->definition);
   noli_state_free(sim->context, &sim->state);
   noli_state_free(sim->context, &sim->backup);
+
   noli_free(sim->context, sim->vectors.v_start);
   noli_free(sim->context, sim->vectors.v_next);
   noli_free(sim->context, sim->vectors.x_first);
@@ -199,6 +209,7 @@ void noli_sim_release(NoliSim** owner) {
   noli_free(sim->context, sim->vectors.force_start);
   noli_free(sim->context, sim->vectors.force_next);
   noli_free(sim->context, sim->vectors.ended_next);
+
   noli_free(sim->context, sim->targets.axes);
   noli_free(sim->context, sim->targets.motion);
   noli_free(sim->context, sim->targets.x);
@@ -207,6 +218,7 @@ void noli_sim_release(NoliSim** owner) {
   noli_free(sim->context, sim->results.volume_state);
   noli_free(sim->context, sim->targets.middle);
   noli_pair_forces_free(sim->context, &sim->results.pair_forces);
+
   noli_free(sim->context, sim);
   *owner = NULL;
 }

@@ -5,6 +5,7 @@
 #include "contact/pair_forces.h"
 #include "define/owned_definition.h"
 #include "model/model.h"
+#include "model/motion_targets.h"
 #include "noli/live.h"
 #include "solve/stage.h"
 #include "step/attempt.h"
@@ -62,10 +63,11 @@ typedef struct NoliStepVectors {
 
 // Positions that motions prescribe in this step, for all vertices.
 typedef struct NoliStepTargets {
-  uint8_t* axes;   // (n_vert) bit k: component k is prescribed
-  int32_t* motion; // (n_vert) by which motion; NOLI_NULL_INDEX: by none
-  double* x;       // (n_vert x 3) at the end of the stage
-  double* middle;  // (n_vert x 3) halfway from the start of the step; second order only
+  uint8_t* axes;       // (n_vert) bit k: component k is prescribed
+  int32_t* motion;     // (n_vert) by which motion; NOLI_NULL_INDEX: by none
+  double* x;           // (n_vert x 3) at the end of the stage
+  double* middle;      // (n_vert x 3) halfway from the start of the step; second order only
+  NoliMotionPath path; // scratch of noli_sim_aim, with space for any motion
 } NoliStepTargets;
 
 // Energies of the step, J.
@@ -95,6 +97,7 @@ typedef struct NoliOutcome {
 typedef struct NoliHost {
   NoliProgressFn* progress; // NULL: none
   void* progress_user;
+  NoliHostCalls* calls;   // its functions that run now
   bool cancelled;         // by the progress function, in the current step
   bool misused;           // a function that the step called wanted to destroy the simulation
   bool in_batch;          // a copy of a batch, which owns it
@@ -124,7 +127,8 @@ typedef struct NoliStepObserver {
 struct NoliSim {
   NoliContext* context;
   NoliOwnedDefinition definition; // source of the model
-  NoliModel* model;
+  const NoliModel* model;
+  NoliModel* own_model; // the same, for changes between steps (noli/live.h)
   NoliControls controls;
   NoliState state;
 

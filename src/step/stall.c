@@ -189,8 +189,7 @@ static double stiffness_ratio(const NoliSim* sim, int32_t body) {
   NoliBlockRange range = problem->range[body];
   double h = noli_sim_step_length(sim), ratio = 0.0;
   if (block != NULL) {
-    ratio =
-        h * h * block->type->frequency_sqr(block, range.begin, range.end, problem->inertia.mass);
+    ratio = h * h * noli_block_frequency_sqr(block, range.begin, range.end, problem->inertia.mass);
   }
   // doubles that are not negative ascend with their bits
   int64_t bits;
@@ -313,9 +312,9 @@ NoliStatus noli_sim_watch(void* user, const NoliStage* stage) {
   // a solver may take this for the failure of one attempt and try another: remember the answer
   const NoliNewtonStat* last = &stage->record.newton.data[stage->record.newton.count - 1];
   if (!sim->host.cancelled && sim->host.progress != NULL) {
-    sim->model->n_calls++;
+    noli_host_called(sim->host.calls, 1);
     sim->host.cancelled = !sim->host.progress(sim->host.progress_user, sim, last);
-    sim->model->n_calls--;
+    noli_host_called(sim->host.calls, -1);
   }
   return sim->host.cancelled
              ? noli_fail(sim->context, NOLI_CANCELLED,

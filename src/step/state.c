@@ -117,6 +117,7 @@ const char* noli_state_defect(const NoliState* state) {
   NOLI_RULE(state->linear[0] >= 0 && state->linear[1] >= 0,
             "state: a record of the linear solver is negative");
   NOLI_RULE(*state->step >= 0 && *state->parts >= 1, "state: a number of steps is negative");
+
   for (int64_t i = 0; i < sizes->n_increment; i++) {
     NOLI_RULE(state->increment[i] > 0.0, "state: an increment is not positive");
   }

@@ -162,7 +162,7 @@ static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
   if (index == 0 && !attempt->past_known && noli_integrator_needs_force(attempt->rule)) {
     NOLI_TRY(noli_sim_compute_first_force(sim, t0, t1));
   }
-  NOLI_TRY(noli_sim_collect_loads(sim, t1, t));
+  NOLI_TRY(noli_sim_collect_loads(sim, t1, t, NOLI_NULL_INDEX));
   noli_sim_begin_histories(sim, end * h);
   if (!stage->time.inertia) {
     NOLI_TRY(noli_sim_require_held(sim));
@@ -465,6 +465,7 @@ static NoliStatus solve_parts(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   const NoliIntegrator* integrator = sim->model->integrator;
   int32_t n_parts = attempt->n_parts;
+
   begin_parts(sim);
   attempt->shortest = sim->model->h / n_parts;
   if (n_parts == 1) {
@@ -480,6 +481,7 @@ static NoliStatus solve_parts(NoliSim* sim) {
     restore(sim);
     goto done;
   }
+
   noli_state_scale(&sim->state, scale);
   if (noli_integrator_needs_before(integrator)) {
     // the next step refers to the start of the full step

@@ -49,15 +49,18 @@ NoliStatus noli_cursor_open(NoliContext* context, const char* path, NoliCursor* 
   NoliStatus status = NOLI_OK;
   char* text = NULL;
   FILE* file = fopen(path, "rb");
+
   NOLI_CHECK(context, file != NULL, NOLI_ERROR_IO, "%s: cannot be opened: %s", path,
              strerror(errno));
   int64_t size = 0;
   NOLI_TRY(regular_file_size(context, path, file, &size));
   NOLI_CHECK(context, size > 0, NOLI_ERROR_FORMAT, "%s: the file is empty", path);
+
   NOLI_NEW(context, text, size + 1);
   size_t got = fread(text, 1, (size_t)size, file);
   NOLI_CHECK(context, got == (size_t)size, NOLI_ERROR_IO, "%s: only %zu of %lld bytes were read",
              path, got, (long long)size);
+
   text[size] = '\0';
   noli_end_lines(text, size);
   *cursor = (NoliCursor){.context = context,

@@ -1,7 +1,6 @@
 #include "text/json.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

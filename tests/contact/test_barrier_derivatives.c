@@ -68,7 +68,7 @@ static int32_t no_class(const void* user, int32_t a, int32_t b) {
 }
 
 // The blocks of the list.
-static void list_slopes(const Setup* setup, NoliMixedList* list) {
+static void list_input_derivatives(const Setup* setup, NoliMixedList* list) {
   Changed at;
   change(setup, setup->input, &at);
   const NoliBarrierInputs inputs = {.X = setup->input + REST,
@@ -77,18 +77,18 @@ static void list_slopes(const Setup* setup, NoliMixedList* list) {
                                     .classes = {no_class, NULL}};
   ASSERT_OK(setup->friction
                 ? noli_implicit_friction_derivatives(list, &at.friction, at.made.x, &inputs)
-                : noli_barrier_slopes(list, &at.barrier, &inputs, at.made.x));
+                : noli_barrier_derivatives(list, &at.barrier, &inputs, at.made.x));
 }
 
 // The derivative by input j.
-static void slope_by(const NoliMixedList* list, int j, double slope[12]) {
+static void derivative_by(const NoliMixedList* list, int j, double derivative[12]) {
   NoliInput kind = j < ENTITY ? NOLI_INPUT_CONTACT : j < REST ? NOLI_INPUT_OFFSET : NOLI_INPUT_REST;
   double by[12] = {0.0};
   by[j - (j < ENTITY ? 0 : j < REST ? ENTITY : REST)] = 1.0;
-  memset(slope, 0, 12 * sizeof *slope);
+  memset(derivative, 0, 12 * sizeof *derivative);
   for (int64_t b = 0; b < list->blocks.count; b++) {
     if (list->blocks.data[b].kind == (int32_t)kind) {
-      noli_mixed_multiply(&list->blocks.data[b], by, slope);
+      noli_mixed_multiply(&list->blocks.data[b], by, derivative);
     }
   }
 }
@@ -97,11 +97,11 @@ static void slope_by(const NoliMixedList* list, int j, double slope[12]) {
 // derivative; INFINITY without any.
 static double error_by(const Setup* setup, const NoliMixedList* list, int j, double step,
                        double* largest) {
-  double slope[12], best = INFINITY;
-  slope_by(list, j, slope);
+  double derivative[12], best = INFINITY;
+  derivative_by(list, j, derivative);
   *largest = 0.0;
   for (int k = 0; k < 12; k++) {
-    *largest = noli_larger(*largest, fabs(slope[k]));
+    *largest = noli_larger(*largest, fabs(derivative[k]));
   }
   for (double h = step; h > 1e-6 * step; h *= 0.2) {
     double input[INPUTS], plus[12], minus[12], error = 0.0;
@@ -111,7 +111,7 @@ static double error_by(const Setup* setup, const NoliMixedList* list, int j, dou
     input[j] = setup->input[j] - h;
     evaluate(setup, input, minus);
     for (int k = 0; k < 12; k++) {
-      double off = fabs((plus[k] - minus[k]) / (2.0 * h) - slope[k]);
+      double off = fabs((plus[k] - minus[k]) / (2.0 * h) - derivative[k]);
       error = !(off <= error) ? off : error;
     }
     best = fmin(best, error);
@@ -135,7 +135,7 @@ static void make(Setup* setup, int which, TestRandom* random, int n, bool fricti
   }
 }
 
-static void slopes_agree_with_differences(void** state) {
+static void derivatives_agree_with_differences(void** state) {
   (void)state;
   TestRandom random = {173};
   NoliContext* context = test_context(1);
@@ -147,7 +147,7 @@ static void slopes_agree_with_differences(void** state) {
                           .wanted = 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT |
                                     1u << NOLI_INPUT_OFFSET};
     make(&setup, which, &random, n, i / CASES % 2 == 1);
-    list_slopes(&setup, &list);
+    list_input_derivatives(&setup, &list);
 
     // differences must stay within the range and the zone
     double gap = sqrt(setup.made.contact.gap_sqr) - setup.input[2] - setup.input[3], largest;
@@ -177,6 +177,6 @@ static void slopes_agree_with_differences(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(slopes_agree_with_differences)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(derivatives_agree_with_differences)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

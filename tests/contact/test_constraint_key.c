@@ -217,9 +217,9 @@ static void bends_keep_their_constraints(void** state) {
   put(&scene, LOW + 2, 0.5, 0.9, 0.5);
   static const double bend[3] = {4.0, 9.0, 60.0}; // degrees
   for (int k = 0; k < 3; k++) {
-    double slope = tan(0.5 * bend[k] / 180.0 * 3.141592653589793);
+    double derivative = tan(0.5 * bend[k] / 180.0 * 3.141592653589793);
     for (int32_t v = 0; v < SHEET; v++) {
-      scene.x[3 * v + 1] = -slope * fabs(scene.x[3 * v] - 0.5);
+      scene.x[3 * v + 1] = -derivative * fabs(scene.x[3 * v] - 0.5);
     }
 
     // edges, one end lower

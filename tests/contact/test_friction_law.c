@@ -27,11 +27,11 @@ static void curves_fit_together(void** state) {
   ASSERT_NEAR(noli_friction_f0(eps * (1.0 - 1e-9), eps), eps * (1.0 - 1e-9), 1e-18);
   ASSERT_NEAR(noli_friction_f1_over_y(0.0, eps), 2.0 / eps, 0.0);
   ASSERT_NEAR(noli_friction_f1_over_y(eps, eps) * eps, 1.0, 1e-15);
-  ASSERT_NEAR(noli_friction_f1_slope(0.0, eps), 2.0 / eps, 0.0);
+  ASSERT_NEAR(noli_friction_f1_derivative(0.0, eps), 2.0 / eps, 0.0);
   for (double y = 1e-5; y < 3e-3; y *= 1.3) {
     double h = 1e-4 * y;
-    double slope = (noli_friction_f0(y + h, eps) - noli_friction_f0(y - h, eps)) / (2.0 * h);
-    ASSERT_NEAR(slope, noli_friction_f1_over_y(y, eps) * y, 1e-6);
+    double derivative = (noli_friction_f0(y + h, eps) - noli_friction_f0(y - h, eps)) / (2.0 * h);
+    ASSERT_NEAR(derivative, noli_friction_f1_over_y(y, eps) * y, 1e-6);
     assert_true(noli_friction_f1_over_y(y, eps) * y <= 1.0 + 1e-15);
   }
 }
@@ -74,13 +74,13 @@ static void derivatives_agree_with_differences(void** state) {
       ASSERT_NEAR(difference, c, 1e-7 * c + 1e-15 * lambda * (EPS + y) / h);
       double after = noli_sliding_over_y(&law, y + h, lambda) * (y + h);
       double before = noli_sliding_over_y(&law, y - h, lambda) * (y - h);
-      double slope = noli_sliding_slope(&law, y, lambda);
-      ASSERT_NEAR((after - before) / (2.0 * h), slope, 1e-4 * fmax(fabs(slope), c / y));
+      double derivative = noli_sliding_derivative(&law, y, lambda);
+      ASSERT_NEAR((after - before) / (2.0 * h), derivative, 1e-4 * fmax(fabs(derivative), c / y));
     }
-    // at rest: finite, and the slope is the limit of c / y
-    ASSERT_NEAR(noli_sliding_over_y(&law, 0.0, 2.0), noli_sliding_slope(&law, 0.0, 2.0),
-                1e-13 * noli_sliding_slope(&law, 0.0, 2.0));
-    assert_true(noli_sliding_slope(&law, 0.0, 2.0) > 0.0);
+    // at rest: finite, and the derivative is the limit of c / y
+    ASSERT_NEAR(noli_sliding_over_y(&law, 0.0, 2.0), noli_sliding_derivative(&law, 0.0, 2.0),
+                1e-13 * noli_sliding_derivative(&law, 0.0, 2.0));
+    assert_true(noli_sliding_derivative(&law, 0.0, 2.0) > 0.0);
     ASSERT_NEAR(noli_sliding_potential(&law, 0.0, 3.0), law.mu_d * EPS, 1e-15 * EPS);
   }
 }
@@ -96,8 +96,8 @@ static void equal_coefficients_are_coulomb(void** state) {
     double y = EPS * pow(10.0, test_random(&random, -3.0, 2.0)), mu_lambda = mu * lambda;
     ASSERT_NEAR(noli_sliding_over_y(&law, y, lambda),
                 mu_lambda * noli_friction_f1_over_y(y, H_V * EPS_V), 0.0);
-    ASSERT_NEAR(noli_sliding_slope(&law, y, lambda),
-                mu_lambda * noli_friction_f1_slope(y, H_V * EPS_V), 0.0);
+    ASSERT_NEAR(noli_sliding_derivative(&law, y, lambda),
+                mu_lambda * noli_friction_f1_derivative(y, H_V * EPS_V), 0.0);
     ASSERT_NEAR(noli_sliding_potential(&law, y, lambda),
                 mu_lambda * noli_friction_f0(y, H_V * EPS_V), 0.0);
   }
@@ -119,14 +119,14 @@ static void the_curve_has_the_shape_of_the_figure(void** state) {
   ASSERT_AT_MOST(peak, 0.7);
   ASSERT_NEAR(at, 0.9 * EPS, 0.15 * EPS);
   for (double y = 1e-2 * EPS; y < 40.0 * EPS; y *= 1.01) {
-    double slope = noli_sliding_slope(&law, y, 1.0);
+    double derivative = noli_sliding_derivative(&law, y, 1.0);
     if (y < 0.99 * at) {
-      ASSERT_AT_LEAST(slope, 0.0);
+      ASSERT_AT_LEAST(derivative, 0.0);
     } else if (y > 1.01 * at && y < 9.99 * EPS) {
-      ASSERT_AT_MOST(slope, -1e-9);
+      ASSERT_AT_MOST(derivative, -1e-9);
     } else if (y > 10.0 * EPS) {
       ASSERT_NEAR(noli_sliding_over_y(&law, y, 1.0) * y, 0.3, 1e-15);
-      ASSERT_NEAR(slope, 0.0, 0.0);
+      ASSERT_NEAR(derivative, 0.0, 0.0);
     }
   }
 }

@@ -102,8 +102,8 @@ static void push(const Forces* of, NoliInput kind, const double* change, double*
   NoliMixedList list = {.context = scene->context, .wanted = 1u << kind};
   NoliPairClasses classes = {no_class, NULL};
   ASSERT_OK(of->friction
-                ? noli_gcp_implicit_friction_slopes(&list, &friction, scene->mesh->x, classes)
-                : noli_gcp_slopes(&list, &gcp, scene->mesh->x));
+                ? noli_gcp_implicit_friction_derivatives(&list, &friction, scene->mesh->x, classes)
+                : noli_gcp_derivatives(&list, &gcp, scene->mesh->x));
   memset(force, 0, sizeof *force * 3 * (size_t)scene->mesh->n_vert);
   for (int64_t b = 0; b < list.blocks.count; b++) {
     if (list.blocks.data[b].kind == (int32_t)kind) {
@@ -137,7 +137,8 @@ static double force_error(const Forces* of, NoliInput kind, TestRandom* random) 
   NoliGcpModel* model = &scene->model;
   const NoliSurface* s = model->surface;
   int64_t n = 3 * (int64_t)s->n_vert, m = (int64_t)s->n_vert + s->n_edge + s->n_tri;
-  double *change = malloc(sizeof *change * (size_t)m), *slope = malloc(sizeof *slope * (size_t)n);
+  double *change = malloc(sizeof *change * (size_t)m),
+         *derivative = malloc(sizeof *derivative * (size_t)n);
   double* end[2] = {malloc(sizeof **end * (size_t)n), malloc(sizeof **end * (size_t)n)};
   double size = kind == NOLI_INPUT_SUPPORT ? 1e-2 : kind == NOLI_INPUT_WEIGHT ? 1e-3 : 1.0;
   double best = INFINITY, largest = 0.0;
@@ -146,9 +147,9 @@ static double force_error(const Forces* of, NoliInput kind, TestRandom* random) 
   }
   change[NOLI_CONTACT_STIFFNESS] =
       kind == NOLI_INPUT_CONTACT ? 1.0 : change[NOLI_CONTACT_STIFFNESS];
-  push(of, kind, change, slope);
+  push(of, kind, change, derivative);
   for (int64_t i = 0; i < n; i++) {
-    largest = noli_larger(largest, fabs(slope[i]));
+    largest = noli_larger(largest, fabs(derivative[i]));
   }
   for (double h = 1e-2; h > 1e-6; h *= 0.1) {
     double error = 0.0, by_stiffness = kind == NOLI_INPUT_CONTACT ? h : 0.0;
@@ -159,14 +160,14 @@ static double force_error(const Forces* of, NoliInput kind, TestRandom* random) 
       change_model(model, kind, change, -step);
     }
     for (int64_t i = 0; i < n; i++) {
-      double off = fabs((end[1][i] - end[0][i]) / (2.0 * h) - slope[i]);
+      double off = fabs((end[1][i] - end[0][i]) / (2.0 * h) - derivative[i]);
       error = !(off <= error) ? off : error;
     }
     best = fmin(best, error);
   }
   assert_true(largest > 0.0);
   free(change);
-  free(slope);
+  free(derivative);
   free(end[0]);
   free(end[1]);
   return best / largest;
@@ -235,10 +236,11 @@ static double slope_along(const GcpScene* scene, const NoliGcpShape* shape, Noli
                           int64_t index, const double* way, bool* at_start) {
   double sum = 0.0;
   for (int64_t i = 0; i < shape->first[scene->mesh->n_vert]; i++) {
-    const NoliGcpShapeSlope* slope = &shape->slope[i];
-    if (slope->input == input && slope->index == index) {
-      *at_start = *at_start || slope->at_start;
-      sum += noli_dot3(noli_load3(slope->slope), noli_load3(way + 3 * slope->vertex));
+    const NoliGcpShapeDerivative* derivative = &shape->derivative[i];
+    if (derivative->input == input && derivative->index == index) {
+      *at_start = *at_start || derivative->at_start;
+      sum +=
+          noli_dot3(noli_load3(derivative->derivative), noli_load3(way + 3 * derivative->vertex));
     }
   }
   return sum;

@@ -100,7 +100,7 @@ static void sum_residuals(const NoliEnergyTerm* term, int64_t i, const double* x
   memset(sum, 0, sizeof *sum * 3 * (size_t)n_vert);
   for (int64_t k = term->first[i]; k < term->first[i + 1]; k++) {
     for (int d = 0; d < 3; d++) {
-      sum[3 * term->node[k] + d] += local[3 * k + d];
+      sum[3 * term->node[k] + d] += local[3 * (k - term->first[i]) + d];
     }
   }
 }
@@ -109,7 +109,7 @@ static void sum_residuals(const NoliEnergyTerm* term, int64_t i, const double* x
 // relative to its largest entry.
 static double jacobian_error(const NoliEnergyTerm* term, int64_t i, const double* x, int32_t n_vert,
                              int32_t space) {
-  int64_t first = term->first[i], block = term->first_block[i];
+  int64_t first = term->first[i];
   int32_t n = (int32_t)(term->first[i + 1] - first);
   size_t n_local = 3 * (size_t)term->first[term->n_stencil];
   double* symmetric = calloc(9 * (size_t)term->first_block[term->n_stencil], sizeof(double));
@@ -137,7 +137,7 @@ static double jacobian_error(const NoliEnergyTerm* term, int64_t i, const double
       for (int32_t r = 0; r < 3 * n; r++) {
         int32_t a = r / 3, b = c / 3, row = 3 * term->node[first + a] + r % 3;
         bool upper = a <= b;
-        int64_t at = 9 * (block + noli_stencil_block(n, upper ? a : b, upper ? b : a)) +
+        int64_t at = 9 * (int64_t)noli_stencil_block(n, upper ? a : b, upper ? b : a) +
                      (upper ? 3 * (r % 3) + c % 3 : 3 * (c % 3) + r % 3);
         double got = symmetric[at] + (upper ? 1.0 : -1.0) * skew[at];
         worst = noli_larger(worst, fabs((plus[row] - minus[row]) / (2.0 * h) - got));

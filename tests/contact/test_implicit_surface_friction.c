@@ -86,12 +86,11 @@ static void free_scene(Scene* scene) {
 static void evaluate(const NoliEnergyTerm* term, const double* x, int64_t c, double* residual,
                      double* jacobian) {
   int32_t n = noli_term_size(term, c);
-  int64_t first = term->first[c], block = term->first_block[c];
-  NoliLocal out = {.gradient = noli_local_from(residual, 3 * first)};
+  NoliLocal out = {.gradient = residual};
   term->evaluate(term->data, x, c, c + 1, NOLI_EVAL_GRADIENT, &out);
   double* blocks = malloc(9 * sizeof(double) * (size_t)noli_stencil_blocks(n));
   for (int part = 0; jacobian != NULL && part < 2; part++) {
-    out = (NoliLocal){.hessian = noli_local_from(blocks, 9 * block)};
+    out = (NoliLocal){.hessian = blocks};
     term->evaluate(term->data, x, c, c + 1, part == 0 ? NOLI_EVAL_HESSIAN : NOLI_EVAL_SKEW, &out);
     for (int32_t k = 0; k < 9 * n * n; k++) {
       int32_t a = k / 9 / n, b = k / 9 % n, r = k % 9 / 3, s = k % 3;

@@ -97,8 +97,8 @@ static inline double run_at(const GradientRun* run, const NoliParameters* parame
 
 // How far the best difference by value j is from a derivative, of at most three steps.
 static inline double difference_off(const GradientRun* run, const NoliParameters* parameters,
-                                    NoliContext* context, double* values, int64_t j, double slope,
-                                    double size) {
+                                    NoliContext* context, double* values, int64_t j,
+                                    double derivative, double size) {
   static const double shares[3] = {1.0, 0.3, 0.1};
   double at = values[j], best = INFINITY;
   for (int k = 0; k < 3 && best > 0.1 * run->error * size; k++) {
@@ -107,7 +107,7 @@ static inline double difference_off(const GradientRun* run, const NoliParameters
       values[j] = at + (side == 0 ? -h : h);
       end[side] = run_at(run, parameters, context, values);
     }
-    best = fmin(best, fabs((end[1] - end[0]) / (2.0 * h) - slope));
+    best = fmin(best, fabs((end[1] - end[0]) / (2.0 * h) - derivative));
   }
   values[j] = at;
   return best;
@@ -260,12 +260,12 @@ static inline void expect_run_refusal(World* world, int64_t n_steps, const NoliP
   NoliParameters* parameters = NULL;
   NoliObjective objective = {spread, NULL};
   NoliGradientDef gradient = noli_default_gradient_def();
-  double value, slope[64];
+  double value, derivative[64];
   gradient.n_steps = n_steps;
   NoliStatus status = noli_parameters_create(world->sim, def, 1, &parameters);
   if (status == NOLI_OK) {
-    status =
-        noli_sim_gradient(world->sim, parameters, &objective, 1, &gradient, &value, slope, NULL);
+    status = noli_sim_gradient(world->sim, parameters, &objective, 1, &gradient, &value, derivative,
+                               NULL);
   }
   const char* message = noli_context_message(world->context);
   if (strstr(message, words) == NULL) {

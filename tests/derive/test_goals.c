@@ -72,8 +72,8 @@ static double value_at(const Fixture* f, NoliGoals* goals, double* d_x, double* 
 }
 
 // The largest error of the derivative by the positions or velocities at `at`.
-static void check_slope(Fixture* f, NoliGoals* goals, double* at, const double* slope,
-                        double smallest, bool plane) {
+static void check_derivative(Fixture* f, NoliGoals* goals, double* at, const double* derivative,
+                             double smallest, bool plane) {
   double error = 0.0, largest = 0.0;
   for (int32_t i = 0; i < 3 * f->n; i++) {
     double keep = at[i], h = 1e-5;
@@ -85,8 +85,8 @@ static void check_slope(Fixture* f, NoliGoals* goals, double* at, const double* 
     at[i] = keep - h;
     double minus = value_at(f, goals, NULL, NULL);
     at[i] = keep;
-    error = noli_larger(error, fabs((plus - minus) / (2.0 * h) - slope[i]));
-    largest = noli_larger(largest, fabs(slope[i]));
+    error = noli_larger(error, fabs((plus - minus) / (2.0 * h) - derivative[i]));
+    largest = noli_larger(largest, fabs(derivative[i]));
   }
   assert_true(largest > smallest);
   ASSERT_AT_MOST(error, 2e-7 * largest + 1e-12);
@@ -136,7 +136,7 @@ static NoliGoals* goals_of(const Fixture* f, const Case* test, const double targ
   return goals;
 }
 
-static void test_slopes(void** state) {
+static void test_goal_derivatives(void** state) {
   (void)state;
   for (int plane = 0; plane < 2; plane++) {
     Fixture f = make(plane != 0, "neo_hookean");
@@ -148,8 +148,8 @@ static void test_slopes(void** state) {
       memset(d_x, 0, sizeof *d_x * 3 * (size_t)f.n);
       memset(d_v, 0, sizeof *d_v * 3 * (size_t)f.n);
       (void)value_at(&f, goals, d_x, d_v);
-      check_slope(&f, goals, cases[i].by_v ? f.v : f.x, cases[i].by_v ? d_v : d_x, 1e-6,
-                  plane != 0);
+      check_derivative(&f, goals, cases[i].by_v ? f.v : f.x, cases[i].by_v ? d_v : d_x, 1e-6,
+                       plane != 0);
       noli_goals_destroy(&goals);
     }
     free(d_x);
@@ -162,7 +162,7 @@ static void test_slopes(void** state) {
 
 // Sets an input of the model by one number, as a parameter would.
 static void set_input(Fixture* f, NoliInput input, int64_t i, double value) {
-  NoliProblem* problem = &f->sim->model->problem;
+  NoliProblem* problem = &f->sim->own_model->problem;
   NoliBlock* block = &problem->block[0];
   switch (input) {
   case NOLI_INPUT_MU:
@@ -234,11 +234,11 @@ static void check_input(Fixture* f, const NoliGoalQuantity* quantity, NoliInput 
     by_weight[i] = volumes ? test_random(&random, -1e4, 1e4) : 0.0;
   }
   int64_t n = noli_input_count(f->sim, input, 0);
-  double* slope = calloc((size_t)n, sizeof *slope);
-  NoliGoalSlopes slopes = {0};
-  slopes.inputs.value[input] = slope;
-  ASSERT_OK(quantity->derive(&place, by_value, &slopes));
-  noli_goal_derive_weights(quantity, &place, by_weight, &slopes);
+  double* derivative = calloc((size_t)n, sizeof *derivative);
+  NoliGoalDerivatives derivatives = {0};
+  derivatives.inputs.value[input] = derivative;
+  ASSERT_OK(quantity->derive(&place, by_value, &derivatives));
+  noli_goal_derive_weights(quantity, &place, by_weight, &derivatives);
   for (int64_t i = 0; i < n; i++) {
     double keep = get_input(f, input, i), h = 1e-5 * fmax(fabs(keep), 0.1);
     if (plane && input == NOLI_INPUT_REST && i % 3 == 2) {
@@ -249,10 +249,10 @@ static void check_input(Fixture* f, const NoliGoalQuantity* quantity, NoliInput 
     set_input(f, input, i, keep - h);
     double minus = weighted(f, quantity, by_value, by_weight);
     set_input(f, input, i, keep);
-    error = noli_larger(error, fabs((plus - minus) / (2.0 * h) - slope[i]));
-    largest = noli_larger(largest, fabs(slope[i]));
+    error = noli_larger(error, fabs((plus - minus) / (2.0 * h) - derivative[i]));
+    largest = noli_larger(largest, fabs(derivative[i]));
   }
-  free(slope);
+  free(derivative);
   assert_true(largest > 0.0);
   ASSERT_AT_MOST(error, 1e-6 * largest);
 }
@@ -316,7 +316,7 @@ static void check_material(const Material* m, bool plane) {
     NoliGoals* goals = goals_of(&f, &stress[i], target);
     memset(d_x, 0, sizeof *d_x * 3 * (size_t)f.n);
     (void)value_at(&f, goals, d_x, d_v);
-    check_slope(&f, goals, f.x, d_x, 1e-6, plane);
+    check_derivative(&f, goals, f.x, d_x, 1e-6, plane);
     noli_goals_destroy(&goals);
     // nodes between vertices follow these at rest; in states of runs nothing flows
     for (int k = 0; k < 3 && m->order == 1 && !(i == 0 && m->flows); k++) {
@@ -383,7 +383,7 @@ static double force_at(const Fixture* f, NoliGoals* goals) {
 }
 
 // Contact potentials are stiff: the best of several steps counts.
-static void check_force_slope(Fixture* f, NoliGoals* goals, const double* slope) {
+static void check_force_derivative(Fixture* f, NoliGoals* goals, const double* derivative) {
   double best = INFINITY, largest = 0.0;
   for (double h = 1e-6; h > 1e-10; h *= 0.1) {
     double error = 0.0;
@@ -394,8 +394,8 @@ static void check_force_slope(Fixture* f, NoliGoals* goals, const double* slope)
       f->x[i] = keep - h;
       double minus = force_at(f, goals);
       f->x[i] = keep;
-      error = noli_larger(error, fabs((plus - minus) / (2.0 * h) - slope[i]));
-      largest = noli_larger(largest, fabs(slope[i]));
+      error = noli_larger(error, fabs((plus - minus) / (2.0 * h) - derivative[i]));
+      largest = noli_larger(largest, fabs(derivative[i]));
     }
     best = fmin(best, error);
   }
@@ -404,11 +404,11 @@ static void check_force_slope(Fixture* f, NoliGoals* goals, const double* slope)
   ASSERT_AT_MOST(best, 1e-6 * largest);
 }
 
-// The pressures on both boxes against those of the results, and the slope of a norm.
+// The pressures on both boxes against those of the results, and the derivative of a norm.
 static void check_pressures(Fixture* f) {
   double* pressure = calloc((size_t)f->n, sizeof *pressure);
   double* gap = calloc((size_t)f->n, sizeof *gap);
-  double* slope = calloc(3 * (size_t)f->n, sizeof *slope);
+  double* derivative = calloc(3 * (size_t)f->n, sizeof *derivative);
   double* none = calloc(3 * (size_t)f->n, sizeof *none);
   static const char* const bodies[] = {"low", "high"};
   ASSERT_OK(noli_sim_contact_pressures(f->sim, pressure, gap));
@@ -432,14 +432,14 @@ static void check_pressures(Fixture* f) {
     noli_goals_destroy(&goals);
     def.reduction = "norm";
     ASSERT_OK(noli_goals_create(f->sim, NULL, &def, 1, &goals));
-    memset(slope, 0, sizeof *slope * 3 * (size_t)f->n);
-    (void)value_at(f, goals, slope, none);
-    check_force_slope(f, goals, slope);
+    memset(derivative, 0, sizeof *derivative * 3 * (size_t)f->n);
+    (void)value_at(f, goals, derivative, none);
+    check_force_derivative(f, goals, derivative);
     noli_goals_destroy(&goals);
   }
   free(pressure);
   free(gap);
-  free(slope);
+  free(derivative);
   free(none);
 }
 
@@ -448,7 +448,7 @@ static void check_contact(Fixture* f) {
   NoliWrench low, high;
   ASSERT_OK(noli_sim_wrench(f->sim, 0, NULL, &low));
   ASSERT_OK(noli_sim_wrench(f->sim, 1, NULL, &high));
-  double* slope = calloc(3 * (size_t)f->n, sizeof *slope);
+  double* derivative = calloc(3 * (size_t)f->n, sizeof *derivative);
   double* none = calloc(3 * (size_t)f->n, sizeof *none);
   static const char* const components[] = {"x", "y", "z"};
   for (int k = 0; k < 3; k++) {
@@ -463,12 +463,12 @@ static void check_contact(Fixture* f) {
   NoliGoals* goals[2] = {force_goal(f, "low", NULL, "y"),
                          force_goal(f, "high", "low", "magnitude")};
   for (int g = 0; g < 2; g++) {
-    memset(slope, 0, sizeof *slope * 3 * (size_t)f->n);
-    (void)value_at(f, goals[g], slope, none);
-    check_force_slope(f, goals[g], slope);
+    memset(derivative, 0, sizeof *derivative * 3 * (size_t)f->n);
+    (void)value_at(f, goals[g], derivative, none);
+    check_force_derivative(f, goals[g], derivative);
     noli_goals_destroy(&goals[g]);
   }
-  free(slope);
+  free(derivative);
   free(none);
 }
 
@@ -585,9 +585,12 @@ static void test_errors(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_slopes),    cmocka_unit_test(test_inputs),
-      cmocka_unit_test(test_materials), cmocka_unit_test(test_contact_force),
-      cmocka_unit_test(test_times),     cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_goal_derivatives),
+      cmocka_unit_test(test_inputs),
+      cmocka_unit_test(test_materials),
+      cmocka_unit_test(test_contact_force),
+      cmocka_unit_test(test_times),
+      cmocka_unit_test(test_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 // How the turns of sections of held segments change, against central differences: random frames,
 // edges that turn by up to 170 degrees, motions that are rigid, that stretch, and that follow rest
 // positions or nothing.
-#include "derive/section_slopes.h"
+#include "derive/section_derivatives.h"
 
 #include "fem/thin/twist.h"
 #include "math/rotation.h"
@@ -30,23 +30,24 @@ static NoliVec3 random3(TestRandom* random) {
   return (NoliVec3){x, y, test_random(random, -1.0, 1.0)};
 }
 
-static NoliMotionSlope slope_of(const Trial* trial) {
+static NoliMotionDerivative derivative_of(const Trial* trial) {
   const double time[2] = {0.3, 0.5};
   NoliMotionFrame frame[2];
   double f = trial->change;
   for (int k = 0; k < 2; k++) {
     NoliVec3 angle = noli_scale3(time[k], trial->spin);
-    frame[k] = (NoliMotionFrame){.elapsed = time[k],
-                                 .turn = noli_rotation33(angle),
-                                 .by_spin = noli_scale33(time[k], noli_rotation_slope33(angle))};
+    frame[k] =
+        (NoliMotionFrame){.elapsed = time[k],
+                          .turn = noli_rotation33(angle),
+                          .by_spin = noli_scale33(time[k], noli_rotation_derivative33(angle))};
   }
-  NoliMotionSlope slope = {.change = f, .start = frame[0], .end = frame[1]};
+  NoliMotionDerivative derivative = {.change = f, .start = frame[0], .end = frame[1]};
   NoliMat3 rest =
       noli_add33(noli_scale33(1.0 - f, noli_identity3()),
                  noli_add33(noli_scale33(f - 1.0, trial->A), noli_scale33(f, trial->B)));
-  slope.by_start = noli_mul_transpose33(noli_mul33(frame[1].turn, trial->A), frame[0].turn);
-  slope.by_rest = noli_mul33(frame[1].turn, rest);
-  return slope;
+  derivative.by_start = noli_mul_transpose33(noli_mul33(frame[1].turn, trial->A), frame[0].turn);
+  derivative.by_rest = noli_mul33(frame[1].turn, rest);
+  return derivative;
 }
 
 static Trial make_trial(TestRandom* random, int index) {
@@ -91,24 +92,26 @@ static Trial moved(const Trial* trial, const double change[INPUTS], double h) {
 
 // As a run does, by points.
 static double turn_of(const Trial* trial) {
-  NoliMotionSlope slope = slope_of(trial);
+  NoliMotionDerivative derivative = derivative_of(trial);
   double frame[6];
   noli_store3(frame, trial->section.tangent);
   noli_store3(frame + 3, trial->section.director);
   NoliVec3 axis = noli_segment_axis(frame, 0, trial->section.angle);
-  NoliVec3 end = noli_add3(noli_mul33_vec(&slope.by_start, axis),
-                           noli_mul33_vec(&slope.by_rest, trial->section.rest));
+  NoliVec3 end = noli_add3(noli_mul33_vec(&derivative.by_start, axis),
+                           noli_mul33_vec(&derivative.by_rest, trial->section.rest));
   return noli_segment_turn(frame, 0, axis, noli_normalize3(trial->section.edge), end);
 }
 
-static double product(const Trial* trial, const NoliSectionSlope* slope,
+static double product(const Trial* trial, const NoliSectionDerivative* derivative,
                       const double change[INPUTS]) {
   NoliVec3 w = noli_load3(change + FRAME);
-  return noli_dot3(slope->by_tangent, noli_cross3(w, trial->section.tangent)) +
-         noli_dot3(slope->by_director, noli_cross3(w, trial->section.director)) +
-         slope->by_angle * change[ANGLE] + noli_dot3(slope->by_edge, noli_load3(change + EDGE)) +
-         noli_dot3(slope->by_rest, noli_load3(change + REST)) + slope->by_change * change[CHANGE] +
-         noli_dot3(slope->by_spin, noli_load3(change + SPIN));
+  return noli_dot3(derivative->by_tangent, noli_cross3(w, trial->section.tangent)) +
+         noli_dot3(derivative->by_director, noli_cross3(w, trial->section.director)) +
+         derivative->by_angle * change[ANGLE] +
+         noli_dot3(derivative->by_edge, noli_load3(change + EDGE)) +
+         noli_dot3(derivative->by_rest, noli_load3(change + REST)) +
+         derivative->by_change * change[CHANGE] +
+         noli_dot3(derivative->by_spin, noli_load3(change + SPIN));
 }
 
 static void turns_follow_all_inputs(void** state) {
@@ -120,10 +123,10 @@ static void turns_follow_all_inputs(void** state) {
     for (int k = 0; k < INPUTS; k++) {
       change[k] = test_random(&random, -1.0, 1.0);
     }
-    NoliMotionSlope motion = slope_of(&trial);
-    NoliSectionSlope slope = noli_section_slope(&trial.section, &motion);
-    double by = product(&trial, &slope, change), size = fmax(1.0, fabs(by));
-    ASSERT_NEAR(slope.turn, turn_of(&trial), 1e-12);
+    NoliMotionDerivative motion = derivative_of(&trial);
+    NoliSectionDerivative derivative = noli_section_derivative(&trial.section, &motion);
+    double by = product(&trial, &derivative, change), size = fmax(1.0, fabs(by));
+    ASSERT_NEAR(derivative.turn, turn_of(&trial), 1e-12);
     for (double h = 1e-4; h > 1e-8; h *= 0.2) {
       Trial low = moved(&trial, change, -h), high = moved(&trial, change, h);
       double apart = remainder(turn_of(&high) - turn_of(&low), 2.0 * PI);
@@ -139,9 +142,9 @@ static void what_does_not_turn_has_no_derivative(void** state) {
   TestRandom random = {18};
   Trial trial = make_trial(&random, 0);
   trial.A = (NoliMat3){{{0}}};
-  NoliMotionSlope motion = slope_of(&trial);
-  NoliSectionSlope slope = noli_section_slope(&trial.section, &motion), none = {0};
-  assert_memory_equal(&slope, &none, sizeof none);
+  NoliMotionDerivative motion = derivative_of(&trial);
+  NoliSectionDerivative derivative = noli_section_derivative(&trial.section, &motion), none = {0};
+  assert_memory_equal(&derivative, &none, sizeof none);
 }
 
 int main(void) {

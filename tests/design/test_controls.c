@@ -178,7 +178,7 @@ static void test_scale(void** state) {
   ASSERT_NEAR(z, 1e3 * pow(1e4, 0.3), 1e-9 * z);
   noli_variables_unscale(&f.variables, &z, &back);
   ASSERT_NEAR(back, y, 1e-14);
-  noli_variables_scale_slopes(&f.variables, &z, &slope);
+  noli_variables_scale_derivatives(&f.variables, &z, &slope);
   noli_variables_scale(&f.variables, &(double){y + h}, &plus);
   noli_variables_scale(&f.variables, &(double){y - h}, &minus);
   ASSERT_NEAR((plus - minus) / (2.0 * h), slope, 1e-8 * slope);

@@ -24,7 +24,7 @@ static double distortion(void* user, const double* x, double* gradient, double* 
   return noli_distortion(test->n, test->element, test->X0, x, 1.0, gradient);
 }
 
-static void test_slopes(void** state) {
+static void test_measure_derivatives(void** state) {
   (void)state;
   const Case* cases[] = {&solid, &plane, &line};
   for (int k = 0; k < 3; k++) {
@@ -34,8 +34,8 @@ static void test_slopes(void** state) {
     for (int i = 0; i < 15; i++) {
       x[i] = test.X0[i] + test_random(&random, -0.1, 0.1);
     }
-    double slope[15] = {0.0}, error = 0.0, largest = 0.0;
-    (void)distortion(&test, x, slope, NULL);
+    double derivative[15] = {0.0}, error = 0.0, largest = 0.0;
+    (void)distortion(&test, x, derivative, NULL);
     for (int i = 0; i < 15; i++) {
       double keep = x[i], unused[15];
       x[i] = keep + 1e-6;
@@ -43,8 +43,8 @@ static void test_slopes(void** state) {
       x[i] = keep - 1e-6;
       double minus = distortion(&test, x, unused, NULL);
       x[i] = keep;
-      error = noli_larger(error, fabs((plus - minus) / 2e-6 - slope[i]));
-      largest = noli_larger(largest, fabs(slope[i]));
+      error = noli_larger(error, fabs((plus - minus) / 2e-6 - derivative[i]));
+      largest = noli_larger(largest, fabs(derivative[i]));
     }
     assert_true(largest > 1e-3);
     ASSERT_AT_MOST(error, 1e-8 * largest + 1e-9);
@@ -74,7 +74,7 @@ static void test_values(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_slopes),
+      cmocka_unit_test(test_measure_derivatives),
       cmocka_unit_test(test_values),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

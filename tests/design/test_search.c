@@ -93,8 +93,8 @@ static void test_constraint(void** state) {
   double s = 0.0;
   for (int i = 0; i < 100; i++) {
     double a = 0.9 / (1.0 + s), b = 3.0 / (10.0 + s);
-    double f = a * a + b * b - 0.16, slope = -2.0 * (a * a / (1.0 + s) + b * b / (10.0 + s));
-    s -= f / slope;
+    double f = a * a + b * b - 0.16, derivative = -2.0 * (a * a / (1.0 + s) + b * b / (10.0 + s));
+    s -= f / derivative;
   }
   for (int32_t method = NOLI_SEARCH_MMA; method < NOLI_SEARCH_METHODS; method++) {
     Case test = {.kind = DISC, .fail_above = INFINITY};

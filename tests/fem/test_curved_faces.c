@@ -201,7 +201,7 @@ static void order_1_is_that_of_triangles(void** state) {
   NoliEnergyTerm term = noli_pressure_term(&plain);
   noli_pressure_add_mantle(&plain, 0, s.faces.n, s.space.X, force);
   for (int32_t i = 0; i < s.faces.n; i++) {
-    NoliLocal out = {.gradient = noli_local_from(g, 9 * (int64_t)i)};
+    NoliLocal out = {.gradient = g};
     term.evaluate(term.data, s.space.X, i, i + 1, NOLI_EVAL_GRADIENT, &out);
     for (int k = 0; k < 9; k++) {
       force[3 * s.faces.node[3 * i + k / 3] + k % 3] += g[k];
@@ -231,8 +231,8 @@ static void closed_surfaces_balance(void** state) {
       ASSERT_OK(noli_quadrature_tet(s.context, 3 * shape, &rule));
       for (int32_t t = 0; t < s.mesh->n_tet; t++) {
         for (int32_t q = 0; q < rule.n; q++) {
-          NoliMat3 slope = noli_space_dxdxi(&s.space, t, rule.xi + 3 * q);
-          volume += rule.weight[q] * noli_det33(&slope);
+          NoliMat3 derivative = noli_space_dxdxi(&s.space, t, rule.xi + 3 * q);
+          volume += rule.weight[q] * noli_det33(&derivative);
         }
       }
       noli_quadrature_free(s.context, &rule);

@@ -58,6 +58,7 @@ static double total(void* user, const double* x, double* gradient, double* hessi
   NoliLocal local = {energy, g, H};
   term.evaluate(term.data, x, 0, 1, NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | NOLI_EVAL_HESSIAN,
                 &local);
+  local = noli_local_at(&local, 4, 1);
   term.evaluate(term.data, x, 1, term.n_stencil,
                 NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | NOLI_EVAL_PROJECTED, &local);
   memset(gradient, 0, N * sizeof(double));

@@ -45,7 +45,7 @@ static void hinges_follow_rest_shapes(void** state) {
   TestRandom random = {3};
   for (int trial = 0; trial < 40; trial++) {
     NoliContext* context = test_context(1);
-    double X[SIZE], x[SIZE], slope[SIZE * SIZE], most = 1.0, off = 0.0;
+    double X[SIZE], x[SIZE], derivative[SIZE * SIZE], most = 1.0, off = 0.0;
     scatter(&random, trial == 0 ? 0.0 : 0.15, X);
     scatter(&random, trial < 5 ? 0.0 : 0.3, x);
     if (trial == 1) {
@@ -60,7 +60,7 @@ static void hinges_follow_rest_shapes(void** state) {
     ASSERT_OK(noli_hinges_add(context, 0, 2, tri, X, &hinges));
     noli_hinges_set_stiffness(&hinges, 0, X, axis, plate);
     NoliBending bending = {&hinges, 0.3};
-    noli_bending_by_rest(&bending, 0, X, x, slope);
+    noli_bending_by_rest(&bending, 0, X, x, derivative);
     for (int c = 0; c < SIZE; c++) {
       double side[2][SIZE], moved[SIZE];
       for (int s = 0; s < 2; s++) {
@@ -70,8 +70,8 @@ static void hinges_follow_rest_shapes(void** state) {
       }
       for (int r = 0; r < SIZE; r++) {
         int at = 3 * hinges.node[r / 3] + r % 3;
-        off = noli_larger(off, fabs((side[1][at] - side[0][at]) / 2e-6 - slope[SIZE * r + c]));
-        most = noli_larger(most, fabs(slope[SIZE * r + c]));
+        off = noli_larger(off, fabs((side[1][at] - side[0][at]) / 2e-6 - derivative[SIZE * r + c]));
+        most = noli_larger(most, fabs(derivative[SIZE * r + c]));
       }
     }
     assert_true(off <= 1e-7 * most);
@@ -110,7 +110,7 @@ static void turns_follow_rest_shapes(void** state) {
   TestRandom random = {5};
   NoliContext* context = test_context(1);
   for (int trial = 0; trial < 40; trial++) {
-    double X[9] = {0, 0, 0, 1, 0, 0, 2, 0.4, 0}, x[9], slope[81], most = 1.0, off = 0.0;
+    double X[9] = {0, 0, 0, 1, 0, 0, 2, 0.4, 0}, x[9], derivative[81], most = 1.0, off = 0.0;
     bool straight = trial == 0; // its rest turn has a kink, of which differences are the mean
     X[7] = straight ? 0.0 : X[7];
     for (int i = 0; i < 9; i++) {
@@ -127,7 +127,7 @@ static void turns_follow_rest_shapes(void** state) {
     NoliTurns turns;
     make_turn(context, X, &turns);
     NoliTurning turning = {.turns = &turns, .scale = 0.3, .bending = bending_of};
-    noli_turning_by_rest(&turning, 0, X, x, slope);
+    noli_turning_by_rest(&turning, 0, X, x, derivative);
     for (int c = 0; c < 9; c++) {
       double side[2][9], moved[9];
       for (int s = 0; s < 2; s++) {
@@ -136,8 +136,8 @@ static void turns_follow_rest_shapes(void** state) {
         turn_gradient(context, moved, x, side[s]);
       }
       for (int r = 0; r < 9; r++) {
-        off = noli_larger(off, fabs((side[1][r] - side[0][r]) / 2e-6 - slope[9 * r + c]));
-        most = noli_larger(most, fabs(slope[9 * r + c]));
+        off = noli_larger(off, fabs((side[1][r] - side[0][r]) / 2e-6 - derivative[9 * r + c]));
+        most = noli_larger(most, fabs(derivative[9 * r + c]));
       }
     }
     assert_true(off <= 1e-7 * most);
@@ -198,8 +198,8 @@ static void springs_follow_numbers_and_axes(void** state) {
     scatter(&random, 0.3, x_hat);
     scatter(&random, 0.3, lagged);
     NoliMixedList list = {.context = context};
-    NoliSpringSlopes at = {x, x, x_hat, lagged, 0.3, 0.7};
-    ASSERT_OK(noli_spring_slopes(&list, &springs, 1u << NOLI_INPUT_SPRING, &at));
+    NoliSpringDerivatives at = {x, x, x_hat, lagged, 0.3, 0.7};
+    ASSERT_OK(noli_spring_derivatives(&list, &springs, 1u << NOLI_INPUT_SPRING, &at));
     assert_int_equal(list.blocks.count, 2);
     for (int b = 0; b < 2; b++) {
       const NoliMixedBlocks* blocks = &list.blocks.data[b];

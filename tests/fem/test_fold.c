@@ -73,7 +73,7 @@ static double area_of(const Sheet* sheet, int t) {
   return 0.5 * fabs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]));
 }
 
-// The height of vertices with curvature k = (k11, k22, k12), and some slope.
+// The height of vertices with curvature k = (k11, k22, k12), and some derivative.
 static void curve(const Sheet* sheet, const double k[3], double size, double* x) {
   memcpy(x, sheet->X, sizeof sheet->X);
   for (int v = 0; v < VERTICES; v++) {
@@ -197,8 +197,7 @@ static double energy_of(void* user, const double* x, double* gradient, double* h
     memcpy(all + 3 * node[a], x + 3 * a, 3 * sizeof *x);
   }
   NoliFoldBending data = {one->folds, 0.7};
-  NoliLocal out = {noli_local_from(&energy, one->fold), noli_local_from(gradient, 36 * one->fold),
-                   noli_local_from(blocks, 702 * one->fold)};
+  NoliLocal out = {&energy, gradient, blocks};
   unsigned what = NOLI_EVAL_ENERGY | (gradient != NULL ? NOLI_EVAL_GRADIENT : 0) |
                   (hessian != NULL ? one->kind : 0);
   noli_folds_evaluate(&data, all, one->fold, one->fold + 1, what, &out);

@@ -25,8 +25,7 @@ static Values values_of(const NoliEnergyTerm* term, int64_t begin, int64_t end, 
   Values v = {n, calloc((size_t)n + 1, sizeof(double)),
               calloc((size_t)(n * node) + 1, sizeof(double)),
               calloc((size_t)(n * block) + 1, sizeof(double))};
-  NoliLocal out = {noli_local_from(v.energy, begin), noli_local_from(v.gradient, node * begin),
-                   noli_local_from(v.hessian, block * begin)};
+  NoliLocal out = {v.energy, v.gradient, v.hessian};
   term->evaluate(term->data, x, begin, end,
                  NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | NOLI_EVAL_PROJECTED, &out);
   return v;
@@ -129,7 +128,7 @@ static void check_scene(bool plate) {
   World world = world_new(1);
   kinds_add(&world, plate);
   world_start(&world);
-  NoliProblem* problem = &world.sim->model->problem;
+  NoliProblem* problem = &world.sim->own_model->problem;
   size_t n_value = 3 * (size_t)problem->n_vert;
   double *x = malloc(n_value * sizeof *x), *reference = malloc(n_value * sizeof *x);
   TestRandom random = {11};

@@ -33,6 +33,7 @@ static double total(void* user, const double* x, double* gradient, double* hessi
   NoliLocal local = {energy, g, H};
   data->term.evaluate(data->term.data, x, 0, 2,
                       NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | NOLI_EVAL_HESSIAN, &local);
+  local = noli_local_at(&local, 1, 2);
   data->term.evaluate(data->term.data, x, 2, N,
                       NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | NOLI_EVAL_PROJECTED, &local);
   memset(gradient, 0, sizeof(double) * 3 * N_VERT);

@@ -102,7 +102,7 @@ static void gradient_of(NoliContext* context, const Case* c, const double* X0, c
     NoliBlockStencils stencils = noli_block_stencils(&block, energy.part);
     for (int64_t s = 0; s < stencils.n; s++) {
       double local[3 * 12];
-      NoliLocal out = {.gradient = noli_local_from(local, 3 * stencils.size * s)};
+      NoliLocal out = {.gradient = local};
       stencils.evaluate(&energy, x, s, s + 1, NOLI_EVAL_GRADIENT, &out);
       for (int k = 0; k < 3 * stencils.size; k++) {
         int32_t node = stencils.node[stencils.size * s + k / 3];
@@ -128,8 +128,9 @@ static Case with_radius(const Case* c, double change) {
 }
 
 // Products of all blocks with changes of rest positions or moduli.
-static void slope_at(NoliContext* context, const Case* c, const double* X, const double* moduli,
-                     const double* x, const double* change, double* sum) {
+static void derivative_at(NoliContext* context, const Case* c, const double* X,
+                          const double* moduli, const double* x, const double* change,
+                          double* sum) {
   NoliBlock block;
   NoliMixedList list = {.context = context, .wanted = ~0u};
   double split[2][N_ELEMENT];
@@ -137,8 +138,9 @@ static void slope_at(NoliContext* context, const Case* c, const double* X, const
   memset(sum, 0, SIZE * sizeof *sum);
   for (int part = 0; part < NOLI_BLOCK_PARTS; part++) {
     NoliBlockEnergy energy = {.block = &block, .part = (NoliBlockPart)part, .scale = 0.7};
-    ASSERT_OK(c->by_rest ? noli_element_slopes_by_rest(&list, &block, &energy, X, x)
-                         : noli_element_slopes_by_thin_moduli(&list, &block, &energy, 0, X, x));
+    ASSERT_OK(c->by_rest
+                  ? noli_element_derivatives_by_rest(&list, &block, &energy, X, x)
+                  : noli_element_derivatives_by_thin_moduli(&list, &block, &energy, 0, X, x));
   }
   for (int e = 0; e < N_ELEMENT; e++) {
     split[0][e] = change[2 * e];
@@ -168,8 +170,8 @@ static void compare(const Case* c) {
   NoliContext* context = test_context(1);
   double worst = 0.0;
   for (int trial = 0; trial < 30; trial++) {
-    double X[SIZE], x[SIZE], moduli[2 * N_ELEMENT], change[SIZE], slope[SIZE], most = 0.1,
-                                                                               off = INFINITY;
+    double X[SIZE], x[SIZE], moduli[2 * N_ELEMENT], change[SIZE], derivative[SIZE], most = 0.1,
+                                                                                    off = INFINITY;
     place(&random, trial % 3 == 1, X);
     memcpy(x, X, sizeof x);
     for (int i = 0; i < SIZE && trial > 1; i++) { // the first are at rest
@@ -179,7 +181,7 @@ static void compare(const Case* c) {
     for (int i = 0; i < SIZE && c->by_rest; i++) {
       change[i] = i < 3 * N_VERT ? test_random(&random, -1.0, 1.0) : 0.0;
     }
-    slope_at(context, c, X, moduli, x, change, slope);
+    derivative_at(context, c, X, moduli, x, change, derivative);
     for (double h = 1e-4; h > 2e-7; h *= 0.2) {
       double end[4][SIZE], apart = 0.0;
       for (int side = 0; side < 4; side++) {
@@ -193,9 +195,9 @@ static void compare(const Case* c) {
         gradient_of(context, c, X, moved_X, moved, x, 0, end[side]);
       }
       for (int i = 0; i < SIZE; i++) {
-        most = noli_larger(most, fabs(slope[i]));
+        most = noli_larger(most, fabs(derivative[i]));
         double sum = 8.0 * (end[1][i] - end[0][i]) - (end[3][i] - end[2][i]);
-        apart = noli_larger(apart, fabs(sum / (12.0 * h) - slope[i]));
+        apart = noli_larger(apart, fabs(sum / (12.0 * h) - derivative[i]));
       }
       off = fmin(off, apart);
     }
@@ -282,7 +284,7 @@ static void by_radius(void** state) {
     const Case* c = &cases[trial % 2];
     NoliBlock block;
     NoliMixedList list = {.context = context, .wanted = ~0u};
-    double X[SIZE], x[SIZE], moduli[2 * N_ELEMENT], none[2 * N_ELEMENT], slope[SIZE] = {0.0};
+    double X[SIZE], x[SIZE], moduli[2 * N_ELEMENT], none[2 * N_ELEMENT], derivative[SIZE] = {0.0};
     const double change[NOLI_THIN_NUMBERS] = {[NOLI_THIN_RADIUS] = 1.0};
     place(&random, trial % 3 == 1, X);
     set_moduli(&random, moduli, none);
@@ -291,8 +293,8 @@ static void by_radius(void** state) {
     }
     make(context, c, X, moduli, &block);
     NoliBlockEnergy energy = {.block = &block, .part = NOLI_PART_BENDING, .scale = 0.7};
-    ASSERT_OK(noli_element_slopes_by_parts(&list, &block, &energy, body, x));
-    noli_mixed_multiply(&list.blocks.data[0], change, slope);
+    ASSERT_OK(noli_element_derivatives_by_parts(&list, &block, &energy, body, x));
+    noli_mixed_multiply(&list.blocks.data[0], change, derivative);
     noli_mixed_list_clear(&list);
     noli_array_free(context, &list.blocks);
     noli_block_destroy(&block);
@@ -305,8 +307,8 @@ static void by_radius(void** state) {
     }
     for (int i = 0; i < SIZE; i++) {
       double sum = 8.0 * (end[1][i] - end[0][i]) - (end[3][i] - end[2][i]);
-      most = noli_larger(most, fabs(slope[i]));
-      off = noli_larger(off, fabs(sum / (12.0 * h) - slope[i]));
+      most = noli_larger(most, fabs(derivative[i]));
+      off = noli_larger(off, fabs(sum / (12.0 * h) - derivative[i]));
     }
     ASSERT_AT_MOST(off, 1e-9 * most);
   }
@@ -340,18 +342,18 @@ static void damping_force(NoliContext* context, const Case* c, const double* X0,
   }
 }
 
-static void damping_slope(NoliContext* context, const Case* c, const Inputs* at, const double* w,
-                          const Inputs* change, double* sum) {
+static void damping_derivative(NoliContext* context, const Case* c, const Inputs* at,
+                               const double* w, const Inputs* change, double* sum) {
   NoliBlock block;
   NoliMixedList list = {.context = context, .wanted = ~0u};
   const double zero[SIZE] = {0.0}, no_history[14 * N_ELEMENT] = {0.0};
   const int32_t body[N_NODE] = {0};
   double split[2][N_ELEMENT];
-  const NoliDampingSlopes slopes = {
+  const NoliDampingDerivatives derivatives = {
       .X = at->X, .x = w, .x_hat = zero, .lagged = at->y, .scale = 0.7, .body = body};
   make(context, c, at->X, at->moduli, &block);
   memset(sum, 0, SIZE * sizeof *sum);
-  ASSERT_OK(noli_element_slopes_of_damping(&list, &block, ~0u, &slopes));
+  ASSERT_OK(noli_element_derivatives_of_damping(&list, &block, ~0u, &derivatives));
   for (int k = 0; k < 2 * N_ELEMENT; k++) {
     split[k % 2][k / 2] = change->moduli[k];
   }
@@ -413,7 +415,7 @@ static void set_change(const Case* c, TestRandom* random, int kind, Inputs* chan
 // Where it has a kink, central differences are off by a multiple of h: those of h, h / 2 and h / 4
 // are extrapolated.
 static double difference(NoliContext* context, const Case* c, const Inputs* at, const double* w,
-                         const Inputs* change, double h, const double* slope) {
+                         const Inputs* change, double h, const double* derivative) {
   double end[6][SIZE], apart = 0.0;
   for (int side = 0; side < 6; side++) {
     double step = (side % 2 == 0 ? -h : h) / (1 << side / 2);
@@ -427,7 +429,7 @@ static double difference(NoliContext* context, const Case* c, const Inputs* at, 
     double sum =
         (end[1][i] - end[0][i] - 12.0 * (end[3][i] - end[2][i]) + 32.0 * (end[5][i] - end[4][i])) /
         (6.0 * h);
-    apart = noli_larger(apart, fabs(sum - slope[i]));
+    apart = noli_larger(apart, fabs(sum - derivative[i]));
   }
   return apart;
 }
@@ -438,7 +440,7 @@ static void compare_damping(const Case* c) {
   double worst = 0.0;
   for (int trial = 0; trial < 60; trial++) {
     Inputs at, change;
-    double w[SIZE], slope[SIZE], most = 0.1, off = INFINITY;
+    double w[SIZE], derivative[SIZE], most = 0.1, off = INFINITY;
     set_inputs(c, &random, trial, &at);
     // where it is straight, the stiffness jumps with the rest turn
     int kind = is_straight(c, trial) ? 1 : trial % 5;
@@ -446,12 +448,12 @@ static void compare_damping(const Case* c) {
     for (int i = 0; i < SIZE; i++) {
       w[i] = moves(c, i) ? test_random(&random, -1.0, 1.0) : 0.0;
     }
-    damping_slope(context, c, &at, w, &change, slope);
+    damping_derivative(context, c, &at, w, &change, derivative);
     for (int i = 0; i < SIZE; i++) {
-      most = noli_larger(most, fabs(slope[i]));
+      most = noli_larger(most, fabs(derivative[i]));
     }
     for (double h = 1e-4; h > 1e-9; h *= 0.2) {
-      off = fmin(off, difference(context, c, &at, w, &change, h, slope));
+      off = fmin(off, difference(context, c, &at, w, &change, h, derivative));
     }
     worst = noli_larger(worst, off / most);
   }
@@ -508,7 +510,7 @@ static double energy_at(NoliContext* context, const Case* c, const double* X0, c
     NoliBlockStencils stencils = noli_block_stencils(&block, energy.part);
     for (int64_t s = 0; s < stencils.n; s++) {
       double value;
-      NoliLocal out = {.energy = noli_local_from(&value, s)};
+      NoliLocal out = {.energy = &value};
       stencils.evaluate(&energy, at->y, s, s + 1, NOLI_EVAL_ENERGY, &out);
       sum += at->part[part] * value;
     }
@@ -562,7 +564,7 @@ static void compare_energy(const Case* c) {
     set_inputs(c, &random, trial, &at);
     int kind = is_straight(c, trial) ? 1 : trial % 5;
     set_change(c, &random, kind, &change);
-    double slope = energy_change(context, c, &at, &change);
+    double derivative = energy_change(context, c, &at, &change);
     for (double h = 1e-3; h > 1e-6; h *= 0.2) {
       double end[4];
       for (int side = 0; side < 4; side++) {
@@ -574,9 +576,9 @@ static void compare_energy(const Case* c) {
         end[side] = energy_at(context, c, at.X, &moved);
       }
       double difference = (8.0 * (end[1] - end[0]) - (end[3] - end[2])) / (12.0 * h);
-      off = fmin(off, fabs(difference - slope));
+      off = fmin(off, fabs(difference - derivative));
     }
-    worst = noli_larger(worst, off / fmax(fabs(slope), 0.1));
+    worst = noli_larger(worst, off / fmax(fabs(derivative), 0.1));
   }
   print_message("%-28s differences by %.1e\n", c->name, worst);
   ASSERT_AT_MOST(worst, 1e-8);

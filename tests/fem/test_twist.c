@@ -228,13 +228,13 @@ static void gradients_follow_frames(void** state) {
   double h = 1e-5;
   for (int trial = 0; trial < 72; trial++) {
     Chain chain;
-    double x[15], w[6], slope[180], change[13], turned[13], by[15] = {0}, side[2][15];
+    double x[15], w[6], derivative[180], change[13], turned[13], by[15] = {0}, side[2][15];
     make_trial(context, &random, trial, &chain, x);
     for (int k = 0; k < 6; k++) {
       w[k] = test_random(&random, -1.0, 1.0);
     }
     NoliTwisting twisting = {&chain.twists, chain.frame, 1.3};
-    noli_twisting_by_frame(&twisting, 0, x, slope);
+    noli_twisting_by_frame(&twisting, 0, x, derivative);
     for (int k = 0; k < 2; k++) {
       double frame[7 * N_MAX];
       turn_frame(&chain, w, k == 0 ? -h : h, frame, change);
@@ -246,7 +246,7 @@ static void gradients_follow_frames(void** state) {
     double most = 0.0, off = 0.0;
     for (int r = 0; r < 15; r++) {
       for (int c = 0; c < 12; c++) {
-        by[r] += slope[12 * r + c] * turned[c];
+        by[r] += derivative[12 * r + c] * turned[c];
       }
       most = noli_larger(most, fabs(by[r]));
       off = noli_larger(off, fabs((side[1][r] - side[0][r]) / (2.0 * h) - by[r]));
@@ -272,15 +272,16 @@ static void energies_follow_frames(void** state) {
     const NoliTwisting twisting = {&chain.twists, chain.frame, 1.3};
     const NoliTurnRest rest = {
         .X = x, .frame = chain.frame, .normal = {{0.3, -0.8, 0.5}, {0.3, -0.8, 0.51}}};
-    NoliTwistingEnergy slopes;
-    noli_twisting_energy_slopes(&twisting, 0, x, &rest, (double[5]){4, 4, 4, 4, 4}, &slopes);
+    NoliTwistingEnergy derivatives;
+    noli_twisting_energy_derivatives(&twisting, 0, x, &rest, (double[5]){4, 4, 4, 4, 4},
+                                     &derivatives);
     for (int k = 0; k < 4; k++) {
       turn_frame(&chain, w, (k % 2 == 0 ? -h : h) * (1 + k / 2), frame, change);
       const NoliTwisting turned = {&chain.twists, frame, 1.3};
       noli_twisting_evaluate(&turned, x, 0, 1, NOLI_EVAL_ENERGY, &(NoliLocal){.energy = &end[k]});
     }
     for (int c = 0; c < 12; c++) {
-      by += slopes.by_frame[c] * change[6 * chain.turns.segment[c / 6] + c % 6];
+      by += derivatives.by_frame[c] * change[6 * chain.turns.segment[c / 6] + c % 6];
     }
     double difference = (8.0 * (end[1] - end[0]) - (end[3] - end[2])) / (12.0 * h);
     worst = noli_larger(worst, fabs(difference - by) / fmax(fabs(by), 1.0));

@@ -40,7 +40,9 @@ static void evaluate_fake(const void* data, const double* x, int64_t begin, int6
   for (int64_t s = begin; s < end; s++) {
     double scale = fake_scale(fake, x, s);
     int32_t size = noli_term_size(&fake->shape, s);
-    int64_t node = noli_term_first(&fake->shape, s), block = noli_term_first_block(&fake->shape, s);
+    int64_t node = noli_term_first(&fake->shape, s) - noli_term_first(&fake->shape, begin);
+    int64_t block =
+        noli_term_first_block(&fake->shape, s) - noli_term_first_block(&fake->shape, begin);
     for (int32_t k = 0; (what & NOLI_EVAL_GRADIENT) != 0 && k < 3 * size; k++) {
       out->gradient[3 * node + k] = scale * fake_gradient(fake, s, k);
     }

@@ -59,13 +59,14 @@ static void evaluate(const void* data, const double* x, int64_t begin, int64_t e
   const Table* table = data;
   for (int64_t s = begin; s < end; s++) {
     int32_t size = table_size(table, s);
+    int64_t first = table->first_block[s] - table->first_block[begin];
     if ((what & NOLI_EVAL_GRADIENT) != 0) {
-      memcpy(out->gradient + 3 * table->first[s], table->gradient[s],
+      memcpy(out->gradient + 3 * (table->first[s] - table->first[begin]), table->gradient[s],
              3 * sizeof(double) * (size_t)size);
     }
     for (int32_t r = 0; r < size && what != NOLI_EVAL_GRADIENT; r++) {
       for (int32_t c = r; c < size; c++) {
-        double* block = out->hessian + 9 * (table->first_block[s] + noli_stencil_block(size, r, c));
+        double* block = out->hessian + 9 * (first + noli_stencil_block(size, r, c));
         for (int32_t e = 0; e < 9; e++) {
           block[e] = table->hessian[s][3 * r + e / 3][3 * c + e % 3];
         }

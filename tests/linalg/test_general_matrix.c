@@ -36,11 +36,11 @@ static void evaluate_energy(const void* user, const double* x, int64_t begin, in
   (void)x;
   for (int64_t s = begin; s < end; s++) {
     for (int k = 0; (what & NOLI_EVAL_GRADIENT) != 0 && k < 3 * SIZE; k++) {
-      out->gradient[3 * SIZE * s + k] = value_at(fake->seed, s, k);
+      out->gradient[3 * SIZE * (s - begin) + k] = value_at(fake->seed, s, k);
     }
     for (int a = 0; (what & NOLI_EVAL_HESSIAN) != 0 && a < SIZE; a++) {
       for (int b = a; b < SIZE; b++) {
-        double* block = out->hessian + 90 * s + 9 * noli_stencil_block(SIZE, a, b);
+        double* block = out->hessian + 90 * (s - begin) + 9 * noli_stencil_block(SIZE, a, b);
         for (int e = 0; e < 9; e++) {
           // diagonal blocks are symmetric
           int r = e / 3, c = e % 3, low = r < c ? r : c, high = r < c ? c : r;

@@ -5,7 +5,7 @@
 
 #include "material/hencky.h"
 #include "material/history.h"
-#include "material/history_slopes.h"
+#include "material/law_history_derivatives.h"
 #include "math/eigen.h"
 
 static const NoliProny prony = {.n = 3, .share = {0.3, 0.2, 0.1}, .time = {0.07, 1.0, 30.0}};
@@ -406,8 +406,8 @@ static void change_history(const NoliProny* series, bool ends, double elapsed, c
 }
 
 // Forward against differences, in reverse against forward; `before` may be that of the rest shape.
-static void require_slopes(TestRandom* random, bool ends, double elapsed, const NoliMat3* F,
-                           const double* before) {
+static void require_derivatives(TestRandom* random, bool ends, double elapsed, const NoliMat3* F,
+                                const double* before) {
   const double step = 1e-5;
   double d_before[SIZE], d_after[SIZE], by_after[SIZE], by_before[SIZE] = {0.0}, end[2][SIZE];
   double d_numbers[NOLI_MATERIAL_NUMBERS] = {0.0}, by_numbers[NOLI_MATERIAL_NUMBERS];
@@ -451,7 +451,7 @@ static void require_slopes(TestRandom* random, bool ends, double elapsed, const 
   ASSERT_NEAR(reverse, forward, 1e-12);
 }
 
-static void slopes_of_histories_match_differences(void** state) {
+static void derivatives_of_histories_match_differences(void** state) {
   (void)state;
   TestRandom random = {67};
   for (int i = 0; i < 100; i++) {
@@ -465,8 +465,8 @@ static void slopes_of_histories_match_differences(void** state) {
     } else {
       step(0.5, &F0, &F1, history);
     }
-    require_slopes(&random, false, elapsed, &F1, history);
-    require_slopes(&random, true, elapsed, &F1, history);
+    require_derivatives(&random, false, elapsed, &F1, history);
+    require_derivatives(&random, true, elapsed, &F1, history);
   }
 }
 
@@ -477,19 +477,19 @@ static void require_stress(const double* got, int c, const NoliMat3 P[2], double
   }
 }
 
-static void slopes_of_stress_match_differences(void** state) {
+static void derivatives_of_stress_match_differences(void** state) {
   (void)state;
   const double change = 1e-5;
   TestRandom random = {71};
   for (int i = 0; i < 50; i++) {
-    double history[SIZE], slope[81], A[81];
+    double history[SIZE], derivative[81], A[81];
     NoliMat3 F0 = random_near(&random, 0.3), F = random_near(&random, 0.3), total, P[2];
     start_history(history);
     step(0.5, &F0, &F, history);
     NoliMaterialPoint point = point_at(history, 0.1);
     noli_history_tangent(&point, &F, &total, A);
     for (int32_t k = 0; k < prony.n; k++) {
-      noli_history_stress_slope(&point, k + 1, &F, slope);
+      noli_history_stress_derivative(&point, k + 1, &F, derivative);
       for (int c = 0; c < 9; c++) {
         double* G = history + noli_history_place(&point, k) + c;
         double at = *G;
@@ -498,7 +498,7 @@ static void slopes_of_stress_match_differences(void** state) {
           (void)viscous(&point, &F, &P[side]);
         }
         *G = at;
-        require_stress(slope, c, P, change);
+        require_stress(derivative, c, P, change);
       }
     }
     for (int c = 0; c < 9; c++) {
@@ -573,7 +573,7 @@ static void require_numbers(TestRandom* random, const NoliMaterial* law, const d
   step(0.5, &F0, &F1, history);
   NoliMaterialPoint point = material_of(&at, law, history, 0.1);
   noli_history_stress_by_numbers(&point, F, by);
-  noli_history_energy_slopes(&point, F, by_history, by_energy);
+  noli_history_energy_derivatives(&point, F, by_history, by_energy);
   for (int k = 0; k < NOLI_MATERIAL_NUMBERS; k++) {
     bool has = k < NOLI_NUMBER_PARAMETERS + n_parameter || k >= NOLI_NUMBER_FIBRE;
     has = has && (k < NOLI_NUMBER_SHARES || (k - NOLI_NUMBER_SHARES) % NOLI_PRONY_TERMS < prony.n);
@@ -595,7 +595,7 @@ static void require_numbers(TestRandom* random, const NoliMaterial* law, const d
   }
 }
 
-static void slopes_by_numbers_match_differences(void** state) {
+static void derivatives_by_numbers_match_differences(void** state) {
   (void)state;
   static const double rubber[] = {1.1, 1.7, -0.3, -2.4, 0.5, 4.0}, mooney[] = {0.5, 0.2};
   static const double stretches[][3] = {{1.0, 1.0, 1.0},           {1.3, 1.3, 0.8},
@@ -618,9 +618,9 @@ int main(void) {
       cmocka_unit_test(small_steps_are_the_rate_equation),
       cmocka_unit_test(rotations_change_no_history),
       cmocka_unit_test(derivatives_match_differences),
-      cmocka_unit_test(slopes_of_histories_match_differences),
-      cmocka_unit_test(slopes_of_stress_match_differences),
-      cmocka_unit_test(slopes_by_numbers_match_differences),
+      cmocka_unit_test(derivatives_of_histories_match_differences),
+      cmocka_unit_test(derivatives_of_stress_match_differences),
+      cmocka_unit_test(derivatives_by_numbers_match_differences),
       cmocka_unit_test(no_step_creates_energy),
       cmocka_unit_test(limits_are_a_spring_and_a_dashpot),
       cmocka_unit_test(projections_of_sums_clamp_eigenvalues),

@@ -5,7 +5,7 @@
 
 #include "material/hencky.h"
 #include "material/history.h"
-#include "material/history_slopes.h"
+#include "material/law_history_derivatives.h"
 
 enum { SIZE = NOLI_BRANCH_VALUES + 1 };
 
@@ -438,17 +438,17 @@ static void check_stress(TestRandom* random, const Point* p) {
   Point d = random_change(random);
   NoliMaterialPoint material = material_of(p);
   NoliMat3 P, by[NOLI_MATERIAL_NUMBERS], change = {0};
-  double A[81], slope[81];
+  double A[81], derivative[81];
   d.number[NOLI_NUMBER_PARAMETERS + 3] *= p->number[NOLI_NUMBER_PARAMETERS + 3] > 0.0 ? 1.0 : 0.0;
   noli_history_tangent(&material, &p->F, &P, A);
   for (int r = 0; r < 81; r++) {
     change.m[r / 27][r / 9 % 3] += A[r] * d.F.m[r % 9 / 3][r % 3];
   }
   for (int32_t k = 0; k < noli_branch_count(&material); k++) {
-    noli_history_stress_slope(&material, k, &p->F, slope);
+    noli_history_stress_derivative(&material, k, &p->F, derivative);
     const double* dG = d.history + (k == 0 ? 0 : noli_history_place(&material, k - 1));
     for (int r = 0; r < 81; r++) {
-      change.m[r / 27][r / 9 % 3] += slope[r] * dG[r % 9];
+      change.m[r / 27][r / 9 % 3] += derivative[r] * dG[r % 9];
     }
   }
   NoliMat3 internal = noli_history_stress_by_internal(&material, &p->F);
@@ -472,7 +472,7 @@ static void check_energy(TestRandom* random, const Point* p) {
   NoliMaterialPoint material = material_of(p);
   double by_history[ALL], by_moduli[NOLI_MATERIAL_NUMBERS];
   NoliMat3 P = total_stress(p);
-  noli_history_energy_slopes(&material, &p->F, by_history, by_moduli);
+  noli_history_energy_derivatives(&material, &p->F, by_history, by_moduli);
   double change = by_moduli[0] * d.number[0] + by_moduli[1] * d.number[1];
   for (int i = 0; i < ALL; i++) {
     change += by_history[i] * d.history[i];
@@ -486,7 +486,7 @@ static void check_energy(TestRandom* random, const Point* p) {
   ASSERT_NEAR(change, want / (2.0 * h), 1e-7);
 }
 
-static void slopes_match_differences(void** state) {
+static void flow_derivatives_match_differences(void** state) {
   (void)state;
   TestRandom random = {97};
   int n_flow = 0, n_elastic = 0;
@@ -508,7 +508,7 @@ static void slopes_match_differences(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(slopes_match_differences),
+      cmocka_unit_test(flow_derivatives_match_differences),
       cmocka_unit_test(potential_is_a_minimum),
       cmocka_unit_test(derivatives_match_differences),
       cmocka_unit_test(onset_is_smooth),

@@ -8,7 +8,7 @@
 typedef struct Function {
   const char* name;
   double (*value)(double x);
-  double at, slope;
+  double at, derivative;
 } Function;
 
 static double cubic(double x) {
@@ -70,7 +70,7 @@ static void evaluate(void* user, double shift, double* value) {
   }
 }
 
-static void smooth_functions_have_slopes(void** state) {
+static void smooth_functions_have_derivatives(void** state) {
   (void)state;
   static const double s = 1.414213562373095; // sqrt(2)
   const Function smooth[] = {
@@ -90,8 +90,10 @@ static void smooth_functions_have_slopes(void** state) {
   for (int i = 0; i < N; i++) {
     NoliDifference alone;
     ASSERT_OK(noli_differences(context, 1, evaluate, &(Functions){&smooth[i], 1}, 0.01, &alone));
-    ASSERT_NEAR(alone.slope, table[i].slope, 1e-11 * fmax(fabs(smooth[i].slope), 1.0));
-    double size = fmax(fabs(smooth[i].slope), 1.0), off = fabs(table[i].slope - smooth[i].slope);
+    ASSERT_NEAR(alone.derivative, table[i].derivative,
+                1e-11 * fmax(fabs(smooth[i].derivative), 1.0));
+    double size = fmax(fabs(smooth[i].derivative), 1.0),
+           off = fabs(table[i].derivative - smooth[i].derivative);
     print_message("%-16s off by %.1e, estimated %.1e\n", smooth[i].name, off / size,
                   table[i].error / size);
     ASSERT_AT_MOST(off, 1e-11 * size);
@@ -133,7 +135,7 @@ static void jumps_are_not_smooth(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(smooth_functions_have_slopes),
+      cmocka_unit_test(smooth_functions_have_derivatives),
       cmocka_unit_test(smooth_functions_need_few_values),
       cmocka_unit_test(jumps_are_not_smooth),
   };

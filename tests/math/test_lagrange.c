@@ -83,18 +83,18 @@ static void triangles_are_faces(void** state) {
     noli_tet_lattice(order, tet);
     noli_tri_lattice(order, tri);
     for (int trial = 0; trial < 20; trial++) {
-      double xi[3], whole[NOLI_TET_NODES_MAX], whole_slope[3 * NOLI_TET_NODES_MAX];
-      double value[NOLI_TRI_NODES_MAX], slope[2 * NOLI_TRI_NODES_MAX];
+      double xi[3], whole[NOLI_TET_NODES_MAX], whole_derivative[3 * NOLI_TET_NODES_MAX];
+      double value[NOLI_TRI_NODES_MAX], derivative[2 * NOLI_TRI_NODES_MAX];
       random_point(&random, xi);
       xi[2] = 0.0;
-      noli_tet_shape(order, xi, whole, whole_slope);
-      noli_tri_shape(order, xi, value, slope);
+      noli_tet_shape(order, xi, whole, whole_derivative);
+      noli_tri_shape(order, xi, value, derivative);
       for (int32_t i = 0; i < noli_tet_nodes(order); i++) {
         for (int32_t a = 0; a < noli_tri_nodes(order); a++) {
           if (memcmp(tet[i], tri[a], sizeof tri[a]) == 0) {
             ASSERT_NEAR(value[a], whole[i], 1e-14);
-            ASSERT_NEAR(slope[2 * a], whole_slope[3 * i], 1e-13);
-            ASSERT_NEAR(slope[2 * a + 1], whole_slope[3 * i + 1], 1e-13);
+            ASSERT_NEAR(derivative[2 * a], whole_derivative[3 * i], 1e-13);
+            ASSERT_NEAR(derivative[2 * a + 1], whole_derivative[3 * i + 1], 1e-13);
           }
         }
       }
@@ -108,15 +108,15 @@ static void derivatives(void** state) {
   for (int32_t order = 1; order <= NOLI_ORDER_MAX; order++) {
     for (int trial = 0; trial < 20; trial++) {
       double xi[3], value[NOLI_TET_NODES_MAX], gradient[3 * NOLI_TET_NODES_MAX];
-      double sum = 0.0, slope[3] = {0.0};
+      double sum = 0.0, derivative[3] = {0.0};
 
-      // values sum to 1, slopes to 0
+      // values sum to 1, derivatives to 0
       random_point(&random, xi);
       noli_tet_shape(order, xi, value, gradient);
       for (int32_t a = 0; a < noli_tet_nodes(order); a++) {
         sum += value[a];
         for (int k = 0; k < 3; k++) {
-          slope[k] += gradient[3 * a + k];
+          derivative[k] += gradient[3 * a + k];
         }
       }
       ASSERT_NEAR(sum, 1.0, 1e-13);
@@ -125,7 +125,7 @@ static void derivatives(void** state) {
       for (int k = 0; k < 3; k++) {
         double h = 1e-5, moved[3] = {xi[0], xi[1], xi[2]};
         double plus[NOLI_TET_NODES_MAX], minus[NOLI_TET_NODES_MAX];
-        ASSERT_NEAR(slope[k], 0.0, 1e-12);
+        ASSERT_NEAR(derivative[k], 0.0, 1e-12);
         moved[k] = xi[k] + h;
         noli_tet_shape(order, moved, plus, NULL);
         moved[k] = xi[k] - h;
@@ -163,7 +163,7 @@ static void reproduces_polynomials(void** state) {
       double xi[3], value[NOLI_TET_NODES_MAX], gradient[3 * NOLI_TET_NODES_MAX];
       random_point(&random, xi);
       noli_tet_shape(order, xi, value, gradient);
-      double sum = 0.0, slope[3] = {0.0};
+      double sum = 0.0, derivative[3] = {0.0};
       for (int32_t a = 0; a < noli_tet_nodes(order); a++) {
         double node[3];
         for (int k = 0; k < 3; k++) {
@@ -171,7 +171,7 @@ static void reproduces_polynomials(void** state) {
         }
         sum += value[a] * monomial(node, i);
         for (int k = 0; k < 3; k++) {
-          slope[k] += gradient[3 * a + k] * monomial(node, i);
+          derivative[k] += gradient[3 * a + k] * monomial(node, i);
         }
       }
 
@@ -184,7 +184,7 @@ static void reproduces_polynomials(void** state) {
       for (int k = 0; k < 3; k++) {
         int lower[3] = {i[0], i[1], i[2]};
         lower[k]--;
-        ASSERT_NEAR(slope[k], i[k] > 0 ? i[k] * monomial(xi, lower) : 0.0, 1e-12);
+        ASSERT_NEAR(derivative[k], i[k] > 0 ? i[k] * monomial(xi, lower) : 0.0, 1e-12);
       }
     }
     ASSERT_AT_LEAST(worst_above, 1e-3);

@@ -32,12 +32,12 @@ static void rotations_turn(void** state) {
 }
 
 // [J dw]_x R beside central differences.
-static void slopes_are_those_of_differences(void** state) {
+static void derivatives_are_those_of_differences(void** state) {
   (void)state;
   const double h = 1e-5;
   for (int k = 0; k < N_LENGTHS; k++) {
     NoliVec3 w = vector_of(k);
-    NoliMat3 R = noli_rotation33(w), J = noli_rotation_slope33(w);
+    NoliMat3 R = noli_rotation33(w), J = noli_rotation_derivative33(w);
     for (int i = 0; i < 3; i++) {
       NoliVec3 step = noli_vec3(i == 0 ? h : 0.0, i == 1 ? h : 0.0, i == 2 ? h : 0.0);
       NoliMat3 change =
@@ -49,7 +49,7 @@ static void slopes_are_those_of_differences(void** state) {
 }
 
 // The series meets the formula.
-static void slopes_have_no_gap(void** state) {
+static void derivatives_have_no_gap(void** state) {
   (void)state;
   double below = noli_rotation_odd(1e-2 * (1.0 - 1e-14)), above = noli_rotation_odd(1e-2);
   ASSERT_NEAR(below / above, 1.0, 1e-12);
@@ -58,8 +58,8 @@ static void slopes_have_no_gap(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rotations_turn),
-      cmocka_unit_test(slopes_are_those_of_differences),
-      cmocka_unit_test(slopes_have_no_gap),
+      cmocka_unit_test(derivatives_are_those_of_differences),
+      cmocka_unit_test(derivatives_have_no_gap),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

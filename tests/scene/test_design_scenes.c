@@ -62,24 +62,25 @@ static NoliDesignResult search(Problem* p) {
 
 // The slow check: central differences of whole runs along a direction of the variables.
 static void check_along(Problem* p, const double* direction, double tolerance) {
-  double value[DIRECTION_FUNCTIONS], slope[DIRECTION_FUNCTIONS], difference[DIRECTION_FUNCTIONS];
-  ASSERT_OK(direction_slopes(p->design, p->z, direction, value, slope));
-  ASSERT_OK(direction_differences(p->design, p->z, direction, slope, difference));
+  double value[DIRECTION_FUNCTIONS], derivative[DIRECTION_FUNCTIONS],
+      difference[DIRECTION_FUNCTIONS];
+  ASSERT_OK(direction_derivatives(p->design, p->z, direction, value, derivative));
+  ASSERT_OK(direction_differences(p->design, p->z, direction, derivative, difference));
   for (int32_t k = 0; k < p->m; k++) {
-    double error = fabs(difference[k] / slope[k] - 1.0);
-    print_message("function %d: slope %.9g, error %.1e\n", (int)k, slope[k], error);
+    double error = fabs(difference[k] / derivative[k] - 1.0);
+    print_message("function %d: derivative %.9g, error %.1e\n", (int)k, derivative[k], error);
     ASSERT_AT_MOST(error, tolerance);
   }
 }
 
-// The slope along all variables at once.
-static void check_slope(Problem* p, double tolerance) {
+// The derivative along all variables at once.
+static void check_derivative(Problem* p, double tolerance) {
   double start[DIRECTION_VARIABLES], direction[DIRECTION_VARIABLES];
   assert_true(direction_of(p->design, start, direction));
   check_along(p, direction, tolerance);
 }
 
-// The slope along each variable alone.
+// The derivative along each variable alone.
 static void check_gradient(Problem* p, double tolerance) {
   double start[DIRECTION_VARIABLES], direction[DIRECTION_VARIABLES];
   assert_true(direction_of(p->design, start, direction));
@@ -223,7 +224,7 @@ static void test_finger(void** state) {
   (void)state;
   Problem p = problem_of("examples/design/finger.json");
   double value[MOST];
-  check_slope(&p, 1e-6);
+  check_derivative(&p, 1e-6);
   ASSERT_OK(noli_design_evaluate(p.design, p.z, value, NULL));
   ASSERT_NEAR(value[1], 0.006 * 0.11 * 0.05, 1e-12); // m^3, not its square
   ASSERT_OK(noli_output_write_design(p.run.context, p.run.scene, p.design, p.z, "finger_0.json"));
@@ -240,9 +241,9 @@ static void test_finger(void** state) {
   drop(&p);
 }
 
-// [Huang2025] fig. 32: a potential that ends before the gap has no slope to begin with; one that
-// reaches beyond it has, and the force grows. Let go under gravity, the torus falls from the first
-// plier to the bridge between its halves, and an improved one holds it, also for longer.
+// [Huang2025] fig. 32: a potential that ends before the gap has no derivative to begin with; one
+// that reaches beyond it has, and the force grows. Let go under gravity, the torus falls from the
+// first plier to the bridge between its halves, and an improved one holds it, also for longer.
 static void test_plier(void** state) {
   (void)state;
   static const char* const barrier[][2] = {{"contact", "{\"distance\": 1e-3, \"stiffness\": 1e9}"},
@@ -260,7 +261,7 @@ static void test_plier(void** state) {
   drop(&near);
   Problem p = changed_problem("examples/design/plier.json", 1, few);
   assert_int_equal(p.n, 30);
-  check_slope(&p, 1e-6);
+  check_derivative(&p, 1e-6);
   ASSERT_OK(noli_output_write_design(p.run.context, p.run.scene, p.design, p.z, "plier_0.json"));
   double fallen = hold(&p, "plier_0.json", 1, "50");
   NoliDesignResult result = search(&p);
@@ -274,7 +275,7 @@ static void test_plier(void** state) {
   drop(&p);
 }
 
-// An expression of goals: the value that they have, and its slope.
+// An expression of goals: the value that they have, and its derivative.
 static void test_expression(void** state) {
   (void)state;
   static const char* const formula[][2] = {
@@ -294,7 +295,7 @@ static void test_expression(void** state) {
   ASSERT_OK(noli_design_evaluate(one.design, one.z, value, NULL));
   ASSERT_OK(noli_design_evaluate(two.design, two.z, part, NULL));
   ASSERT_NEAR(value[0], -part[0] * exp(part[1] / 5.0) + part[1] * part[1], 1e-9);
-  check_slope(&one, 1e-7);
+  check_derivative(&one, 1e-7);
   drop(&one);
   drop(&two);
 }
@@ -311,7 +312,7 @@ static void test_order_two(void** state) {
        "\"cage\": [2, 2, 1], \"lower\": -0.01, \"upper\": 0.01, \"start\": 0.003}]"}};
   Problem p = changed_problem("validation/scenes/derivatives/land.json", 3, curved);
   assert_int_equal(p.n, 12);
-  check_slope(&p, 1e-6);
+  check_derivative(&p, 1e-6);
   drop(&p);
 }
 
@@ -468,13 +469,13 @@ static void formulas_have_derivatives(void** state) {
              formula->text);
     ASSERT_OK(parse_quoted(context, text, &scene));
     const NoliDesignDef* def = noli_scene_design(scene);
-    double number[2] = {formula->a, formula->b}, value, slope[2];
-    assert_true(def->objective.formula(def->objective.formula_user, number, &value, slope));
+    double number[2] = {formula->a, formula->b}, value, derivative[2];
+    assert_true(def->objective.formula(def->objective.formula_user, number, &value, derivative));
     // but for rounding, where the rest of the value is far larger
     const double by[2] = {formula->by_a, formula->by_b};
     for (int i = 0; i < 2; i++) {
       double rounding = 1e-12 * fabs(value) / (number[i] != 0.0 ? fabs(number[i]) : 1.0);
-      ASSERT_NEAR(slope[i], by[i], 1e-9 * fabs(by[i]) + rounding);
+      ASSERT_NEAR(derivative[i], by[i], 1e-9 * fabs(by[i]) + rounding);
     }
     noli_scene_destroy(&scene);
   }

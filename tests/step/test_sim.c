@@ -258,7 +258,7 @@ static void newton_loops_do_not_allocate_after_warm_up(void** state) {
   for (int i = 0; i < 60; i++) {
     world_step(&world);
   }
-  world.sim->model->audit = false;
+  world.sim->own_model->audit = false;
   world_step(&world);
   int64_t before = world.context->n_allocations;
   int64_t iterations = 0;

@@ -712,17 +712,18 @@ static void evaluate_constraints(const void* user, const double* y, int64_t begi
     double c = constraint->released ? value : value - constraint->slack;
     c = opens ? 0.0 : c;
     if ((what & NOLI_EVAL_ENERGY) != 0) {
-      out->energy[i] = constraint->gamma * c * (0.5 * constraint->mu * c - constraint->lambda);
+      out->energy[i - begin] =
+          constraint->gamma * c * (0.5 * constraint->mu * c - constraint->lambda);
     }
     if ((what & NOLI_EVAL_GRADIENT) != 0) {
       double slope = constraint->gamma * (constraint->mu * c - constraint->lambda);
       for (int32_t k = 0; k < 4; k++) {
-        noli_store3(out->gradient + 12 * i + 3 * k,
+        noli_store3(out->gradient + 12 * (i - begin) + 3 * k,
                     noli_scale3(slope * constraint->weight[k], constraint->normal));
       }
     }
     if ((what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0) {
-      double* hessian = out->hessian + BLOCKS_4 * i;
+      double* hessian = out->hessian + BLOCKS_4 * (i - begin);
       write_hessian(constraint, hessian);
       if (opens) {
         memset(hessian, 0, BLOCKS_4 * sizeof *hessian);

@@ -1,6 +1,7 @@
 #include "contact/derivatives/barrier_derivatives.h"
 
 #include "contact/barrier.h"
+#include "contact/friction/implicit_friction.h"
 #include "contact/mollifier.h"
 
 // The energy of a contact is s e B(D) with s = kappa weight, its gradient s (B grad e + e B' grad
@@ -74,12 +75,12 @@ static NoliBarrierValue by_distance(double gap_sqr, double dhat_sqr, double rang
 static void write_numbers(const NoliBarrier* data, const NoliContact* contact, const double* x,
                           double* block) {
   Parts parts = parts_of(data, contact, x);
-  double gap_sqr = parts.gap * parts.gap, slope = parts.gap / parts.d;
+  double gap_sqr = parts.gap * parts.gap, derivative = parts.gap / parts.d;
   NoliBarrierValue b = noli_barrier_in_range(gap_sqr, data->dhat_sqr, contact->range);
   NoliBarrierValue r = by_distance(gap_sqr, data->dhat_sqr, contact->range);
-  write_column(&parts, r.value, slope * r.first, NOLI_BARRIER_NUMBERS, 0, block);
+  write_column(&parts, r.value, derivative * r.first, NOLI_BARRIER_NUMBERS, 0, block);
   for (int32_t k = 1; k < NOLI_BARRIER_NUMBERS; k++) {
-    write_column(&parts, b.value, slope * b.first, NOLI_BARRIER_NUMBERS, k, block);
+    write_column(&parts, b.value, derivative * b.first, NOLI_BARRIER_NUMBERS, k, block);
   }
 }
 
@@ -202,8 +203,8 @@ done:
   return status;
 }
 
-NoliStatus noli_barrier_slopes(NoliMixedList* list, const NoliBarrier* data,
-                               const NoliBarrierInputs* inputs, const double* x) {
+NoliStatus noli_barrier_derivatives(NoliMixedList* list, const NoliBarrier* data,
+                                    const NoliBarrierInputs* inputs, const double* x) {
   NoliStatus status = NOLI_OK;
   if (noli_mixed_list_wants(list, NOLI_INPUT_REST)) {
     NOLI_TRY(list_rest(list, data, inputs->X, x));
@@ -220,16 +221,12 @@ done:
 
 // ---- normal forces ------------------------------------------------------------------------------
 
-// d lambda / dg = -s (4 G b'' + 2 b') with s = kappa weight e and G = g^2.
 NoliNormalForce noli_barrier_normal_force(const NoliBarrier* data, double weight, double mollifier,
                                           double range, double gap) {
-  double gap_sqr = gap * gap, s = data->kappa * weight, es = data->kappa * (weight * mollifier);
-  NoliBarrierValue b = noli_barrier_in_range(gap_sqr, data->dhat_sqr, range);
-  NoliBarrierValue r = by_distance(gap_sqr, data->dhat_sqr, range);
-  return (NoliNormalForce){
-      .lambda = -es * b.first * 2.0 * gap,
-      .by_d = -es * (4.0 * gap_sqr * b.second + 2.0 * b.first),
-      .by_range = -es * r.first * 2.0 * gap,
-      .by_mollifier = -s * b.first * 2.0 * gap,
-  };
+  NoliGapForce force = noli_gap_force(data, weight * mollifier, range, gap);
+  double by_range = by_distance(gap * gap, data->dhat_sqr, range).first;
+  return (NoliNormalForce){.lambda = force.lambda,
+                           .by_d = force.by_d,
+                           .by_range = -data->kappa * (weight * mollifier) * by_range * 2.0 * gap,
+                           .by_mollifier = noli_gap_force(data, weight, range, gap).lambda};
 }

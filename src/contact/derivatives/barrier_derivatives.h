@@ -18,8 +18,9 @@ enum { NOLI_BARRIER_NUMBERS = 3 };
 
 // Lists how the gradient at x changes with the inputs that the list wants. Fails with
 // NOLI_ERROR_MEMORY.
-NOLI_WARN_UNUSED NoliStatus noli_barrier_slopes(NoliMixedList* list, const NoliBarrier* data,
-                                                const NoliBarrierInputs* inputs, const double* x);
+NOLI_WARN_UNUSED NoliStatus noli_barrier_derivatives(NoliMixedList* list, const NoliBarrier* data,
+                                                     const NoliBarrierInputs* inputs,
+                                                     const double* x);
 
 // The normal force of a contact and its derivatives: by the gap, which grows with the distance and
 // shrinks with offsets, by dhat, and by the mollifier e.

@@ -81,7 +81,7 @@ static void set_lagged_block(const NoliImplicitFriction* data, const SlidingCont
   if (of->on_plane) {
     by_node[0] = noli_scale3(of->normal.by_d, sliding->n);
   } else {
-    noli_sliding_geometry_slopes(sliding, &of->law, out);
+    noli_sliding_geometry_derivatives(sliding, &of->law, out);
     noli_gap_force_by_nodes(data, &data->barrier->set->contact.data[of->contact], sliding,
                             of->normal.by_d, by_node);
   }
@@ -192,14 +192,17 @@ static void add_contact(const NoliImplicitFriction* data, SlidingContact* of, co
       moved->input[3 * NODES * to + 3 * i + k] = 3 * (int64_t)of->node[i] + k;
     }
   }
+
   if (x_lag == x) {
-    noli_sliding_reference_slopes(&of->sliding, &of->law, noli_mixed_block(moved, to));
+    noli_sliding_reference_derivatives(&of->sliding, &of->law, noli_mixed_block(moved, to));
   } else {
     set_lagged_block(data, of, noli_mixed_block(moved, to));
   }
+
   coefficient->input[to] = inputs->classes.find(inputs->classes.user, of->entity[0], of->entity[1]);
-  noli_sliding_coefficient_slopes(&of->sliding, &of->law, noli_mixed_block(coefficient, to));
+  noli_sliding_coefficient_derivatives(&of->sliding, &of->law, noli_mixed_block(coefficient, to));
   set_normal_force(of, inputs, to, blocks);
+
   if (blocks->rest.value != NULL && !of->on_plane &&
       data->barrier->set->contact.data[of->contact].mollified) {
     set_zone(data, of, inputs, to, &blocks->rest);

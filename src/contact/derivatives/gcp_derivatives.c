@@ -2,8 +2,6 @@
 
 #include "contact/gcp/gcp_curves.h"
 
-#include <string.h>
-
 enum { NODES = NOLI_SLIDING_NODES, COLUMNS = 4 };
 
 static int32_t stencil_size(const NoliGcpSet* set, int64_t i) {
@@ -86,7 +84,7 @@ static void write_pair(const NoliGcp* gcp, int64_t i, const double* x, const dou
   }
 }
 
-NoliStatus noli_gcp_slopes(NoliMixedList* list, const NoliGcp* gcp, const double* x) {
+NoliStatus noli_gcp_derivatives(NoliMixedList* list, const NoliGcp* gcp, const double* x) {
   NoliStatus status = NOLI_OK;
   const NoliGcpSet* set = gcp->set;
   NoliMixedBlocks column[COLUMNS];
@@ -136,12 +134,12 @@ static void write_nodes(const NoliGcpFrictionContact* of, int64_t i, NoliMixedBl
 static void write_moved(const NoliGcpSet* set, int64_t i, const NoliGcpFrictionContact* of,
                         const double* by_node, NoliMixedBlocks* blocks) {
   int32_t n = 3 * of->normal.n_vertex, n_node = stencil_size(set, i);
-  double slopes[9 * NODES * NODES] = {0.0}, row[3 * NODES];
+  double derivatives[9 * NODES * NODES] = {0.0}, row[3 * NODES];
   double* block = noli_mixed_block(blocks, i);
   if (by_node == NULL) {
-    noli_sliding_reference_slopes(&of->sliding, &of->law, slopes);
+    noli_sliding_reference_derivatives(&of->sliding, &of->law, derivatives);
   } else if (of->normal.n_vertex > 1) {
-    noli_sliding_geometry_slopes(&of->sliding, &of->law, slopes);
+    noli_sliding_geometry_derivatives(&of->sliding, &of->law, derivatives);
   }
   force_rows(of, row);
   write_nodes(of, i, blocks);
@@ -149,8 +147,8 @@ static void write_moved(const NoliGcpSet* set, int64_t i, const NoliGcpFrictionC
     int32_t node = set->node.data[set->first.data[i] + k / 3];
     blocks->input[blocks->n_input * i + k] = 3 * (int64_t)node + k % 3;
     for (int32_t r = 0; r < n; r++) {
-      block[(int64_t)blocks->n_input * r + k] =
-          (k < n ? slopes[3 * NODES * r + k] : 0.0) + (by_node != NULL ? row[r] * by_node[k] : 0.0);
+      block[(int64_t)blocks->n_input * r + k] = (k < n ? derivatives[3 * NODES * r + k] : 0.0) +
+                                                (by_node != NULL ? row[r] * by_node[k] : 0.0);
     }
   }
 }
@@ -178,7 +176,7 @@ static void write_force(const NoliGcp* gcp, int64_t i, const NoliGcpFrictionCont
   }
 }
 
-// The slopes of pair i: by the lagged positions, or by x_hat where x_lag is x itself.
+// The derivatives of pair i: by the lagged positions, or by x_hat where x_lag is x itself.
 static void write_friction_contact(const NoliGcpFriction* data, int64_t i, const double* x_lag,
                                    const double* x, NoliPairClasses classes,
                                    NoliGcpScratch* scratch, Blocks* blocks) {
@@ -197,13 +195,14 @@ static void write_friction_contact(const NoliGcpFriction* data, int64_t i, const
   write_nodes(&of, i, &blocks->coefficient);
   blocks->coefficient.input[i] =
       classes.find(classes.user, of.normal.entity[0], of.normal.entity[1]);
-  noli_sliding_coefficient_slopes(&of.sliding, &of.law, noli_mixed_block(&blocks->coefficient, i));
+  noli_sliding_coefficient_derivatives(&of.sliding, &of.law,
+                                       noli_mixed_block(&blocks->coefficient, i));
   write_force(data->gcp, i, &of, blocks->column);
 }
 
-static NoliStatus gcp_slopes_list_friction(NoliMixedList* list, const NoliGcpFriction* data,
-                                           NoliInput input, const double* x_lag, const double* x,
-                                           NoliPairClasses classes) {
+static NoliStatus gcp_derivatives_list_friction(NoliMixedList* list, const NoliGcpFriction* data,
+                                                NoliInput input, const double* x_lag,
+                                                const double* x, NoliPairClasses classes) {
   NoliStatus status = NOLI_OK;
   const NoliGcpSet* set = data->gcp->set;
   int64_t n = set->pair.count;
@@ -224,13 +223,13 @@ done:
   return status;
 }
 
-NoliStatus noli_gcp_lagged_friction_slopes(NoliMixedList* list, const NoliGcpFriction* data,
-                                           const double* x_lag, const double* x,
-                                           NoliPairClasses classes) {
-  return gcp_slopes_list_friction(list, data, NOLI_INPUT_LAGGED, x_lag, x, classes);
+NoliStatus noli_gcp_lagged_friction_derivatives(NoliMixedList* list, const NoliGcpFriction* data,
+                                                const double* x_lag, const double* x,
+                                                NoliPairClasses classes) {
+  return gcp_derivatives_list_friction(list, data, NOLI_INPUT_LAGGED, x_lag, x, classes);
 }
 
-NoliStatus noli_gcp_implicit_friction_slopes(NoliMixedList* list, const NoliGcpFriction* data,
-                                             const double* x, NoliPairClasses classes) {
-  return gcp_slopes_list_friction(list, data, NOLI_INPUT_REFERENCE, x, x, classes);
+NoliStatus noli_gcp_implicit_friction_derivatives(NoliMixedList* list, const NoliGcpFriction* data,
+                                                  const double* x, NoliPairClasses classes) {
+  return gcp_derivatives_list_friction(list, data, NOLI_INPUT_REFERENCE, x, x, classes);
 }

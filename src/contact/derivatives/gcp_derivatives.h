@@ -14,17 +14,18 @@
 
 // Lists how the gradient at x changes with the inputs that the list wants. Fails with
 // NOLI_ERROR_MEMORY.
-NOLI_WARN_UNUSED NoliStatus noli_gcp_slopes(NoliMixedList* list, const NoliGcp* gcp,
-                                            const double* x);
+NOLI_WARN_UNUSED NoliStatus noli_gcp_derivatives(NoliMixedList* list, const NoliGcp* gcp,
+                                                 const double* x);
 
 // Lists how the residuals of implicit friction at x change with x_hat, with coefficients, and with
 // the inputs that the list wants. The second function does so for lagged friction at x with the
 // positions x_lag of the set in `data`.
-NOLI_WARN_UNUSED NoliStatus noli_gcp_implicit_friction_slopes(NoliMixedList* list,
-                                                              const NoliGcpFriction* data,
-                                                              const double* x,
-                                                              NoliPairClasses classes);
-NOLI_WARN_UNUSED NoliStatus noli_gcp_lagged_friction_slopes(NoliMixedList* list,
-                                                            const NoliGcpFriction* data,
-                                                            const double* x_lag, const double* x,
-                                                            NoliPairClasses classes);
+NOLI_WARN_UNUSED NoliStatus noli_gcp_implicit_friction_derivatives(NoliMixedList* list,
+                                                                   const NoliGcpFriction* data,
+                                                                   const double* x,
+                                                                   NoliPairClasses classes);
+NOLI_WARN_UNUSED NoliStatus noli_gcp_lagged_friction_derivatives(NoliMixedList* list,
+                                                                 const NoliGcpFriction* data,
+                                                                 const double* x_lag,
+                                                                 const double* x,
+                                                                 NoliPairClasses classes);

@@ -37,8 +37,9 @@ static void write_columns(const NoliImplicitSurfacePenalty* data, int64_t c, dou
 
 // ---- the potential ------------------------------------------------------------------------------
 
-NoliStatus noli_implicit_surface_slopes(NoliMixedList* list, const NoliImplicitSurfacePenalty* data,
-                                        const double* x) {
+NoliStatus noli_implicit_surface_derivatives(NoliMixedList* list,
+                                             const NoliImplicitSurfacePenalty* data,
+                                             const double* x) {
   NoliStatus status = NOLI_OK;
   const NoliImplicitSurfaceContactSet* set = data->set;
   const NoliEnergyTerm term = noli_implicit_surface_penalty_term(data);
@@ -82,12 +83,12 @@ static void add_moved(const NoliImplicitSurfaceFrictionContact* of, int32_t n_no
                       const double* weight, double factor, int32_t n_column, double* block) {
   NoliVec3 n = of->sliding.n;
   NoliMat3 P = noli_sub33(noli_identity3(), noli_outer33(n, n));
-  NoliMat3 slope = noli_mul33(noli_sliding_force_by_sliding(&of->sliding, &of->law), P);
+  NoliMat3 derivative = noli_mul33(noli_sliding_force_by_sliding(&of->sliding, &of->law), P);
   for (int32_t i = 0; i < n_node; i++) {
     for (int32_t j = 0; j < n_node; j++) {
       for (int e = 0; e < 9; e++) {
         block[(int64_t)n_column * (3 * i + e / 3) + 3 * j + e % 3] +=
-            factor * weight[i] * weight[j] * slope.m[e / 3][e % 3];
+            factor * weight[i] * weight[j] * derivative.m[e / 3][e % 3];
       }
     }
   }
@@ -112,7 +113,7 @@ static void add_jacobian(const double* symmetric, const double* skew, int32_t n_
 typedef struct Work {
   const NoliImplicitSurfaceFriction* data;
   const double* x; // of the geometry, where the nodes have moved from data->x_hat
-  bool lagged;     // slopes by x, else by x_hat
+  bool lagged;     // derivatives by x, else by x_hat
   NoliPairClasses classes;
   NoliMixedBlocks moved, coefficient;
   NoliMixedBlocks number; // not allocated: not wanted
@@ -134,7 +135,7 @@ static void write_moved(Work* work, const NoliImplicitSurfaceFrictionContact* of
   }
   add_moved(of, n_node, work->weight, -1.0, n_column, block);
   for (int k = 0; k < 2 && work->lagged; k++) {
-    NoliLocal out = {.hessian = noli_local_from(work->part[k], 9 * set->stencil_block.data[c])};
+    NoliLocal out = {.hessian = work->part[k]};
     term.evaluate(term.data, work->x, c, c + 1, what[k], &out);
   }
   if (work->lagged) {
@@ -164,7 +165,7 @@ static void write_contact(Work* work, int64_t c) {
   NoliSliding alone = of.sliding;
   alone.size = 1;
   alone.closest.weight[0] = 1.0;
-  noli_sliding_coefficient_slopes(&alone, &of.law, by_coefficient);
+  noli_sliding_coefficient_derivatives(&alone, &of.law, by_coefficient);
   spread(work, noli_load3(by_coefficient), n_node);
   const int32_t* entity = penalty->set->contact.data[c].entity;
   write_nodes(penalty->set, c, &work->coefficient);
@@ -179,7 +180,7 @@ static void write_contact(Work* work, int64_t c) {
   }
 }
 
-static NoliStatus implicit_surface_slopes_list_friction(NoliMixedList* list, Work* work) {
+static NoliStatus implicit_surface_derivatives_list_friction(NoliMixedList* list, Work* work) {
   NoliStatus status = NOLI_OK;
   const NoliImplicitSurfaceContactSet* set = work->data->penalty->set;
   int64_t n = set->contact.count;
@@ -209,20 +210,19 @@ done:
   return status;
 }
 
-NoliStatus noli_implicit_surface_implicit_friction_slopes(NoliMixedList* list,
-                                                          const NoliImplicitSurfaceFriction* data,
-                                                          const double* x,
-                                                          NoliPairClasses classes) {
+NoliStatus
+noli_implicit_surface_implicit_friction_derivatives(NoliMixedList* list,
+                                                    const NoliImplicitSurfaceFriction* data,
+                                                    const double* x, NoliPairClasses classes) {
   Work work = {.data = data, .x = x, .classes = classes};
-  return implicit_surface_slopes_list_friction(list, &work);
+  return implicit_surface_derivatives_list_friction(list, &work);
 }
 
 // The residuals of lagged friction at x are those of implicit friction at x_lag whose nodes have
 // moved by the same x - x_hat. By x_lag they change as those do, without the part by this motion.
-NoliStatus noli_implicit_surface_lagged_friction_slopes(NoliMixedList* list,
-                                                        const NoliImplicitSurfaceFriction* data,
-                                                        const double* x_lag, const double* x,
-                                                        int32_t n_vert, NoliPairClasses classes) {
+NoliStatus noli_implicit_surface_lagged_friction_derivatives(
+    NoliMixedList* list, const NoliImplicitSurfaceFriction* data, const double* x_lag,
+    const double* x, int32_t n_vert, NoliPairClasses classes) {
   NoliStatus status = NOLI_OK;
   NoliImplicitSurfaceFriction shifted = *data;
   double* from = NULL;
@@ -233,7 +233,7 @@ NoliStatus noli_implicit_surface_lagged_friction_slopes(NoliMixedList* list,
   shifted.x_hat = from;
   shifted.basis_derivatives = true;
   Work work = {.data = &shifted, .x = x_lag, .lagged = true, .classes = classes};
-  NOLI_TRY(implicit_surface_slopes_list_friction(list, &work));
+  NOLI_TRY(implicit_surface_derivatives_list_friction(list, &work));
 done:
   noli_free(list->context, from);
   return status;

@@ -342,7 +342,8 @@ static Model model_at(const NoliFriction* data, int64_t i, const double* x, bool
     model.s[1] = model.u[1] / y;
   }
   model.across = noli_sliding_over_y(&law, y, contact->lambda);
-  model.along = contact->majorized ? model.across : noli_sliding_slope(&law, y, contact->lambda);
+  model.along =
+      contact->majorized ? model.across : noli_sliding_derivative(&law, y, contact->lambda);
   model.along = projected && model.along < 0.0 ? 0.0 : model.along;
   model.drag = drag_of(data, i);
   return model;
@@ -438,12 +439,15 @@ static void evaluate_friction(const void* user, const double* x, int64_t begin, 
     const NoliFrictionSet* set = data->set;
     bool any_size = set->first.count > 0;
     Stencil stencil = stencil_of(set, i);
+    int64_t node = any_size ? set->first.data[i] - set->first.data[begin] : 4 * (i - begin);
+    int64_t first_block =
+        any_size ? set->first_block.data[i] - set->first_block.data[begin] : 10 * (i - begin);
     if ((what & NOLI_EVAL_ENERGY) != 0) {
-      out->energy[i] = contact_energy(data, i, x);
+      out->energy[i - begin] = contact_energy(data, i, x);
     }
     if ((what & NOLI_EVAL_GRADIENT) != 0) {
       NoliVec3 gradient = contact_gradient(data, i, x);
-      double* to = out->gradient + 3 * (any_size ? set->first.data[i] : 4 * i);
+      double* to = out->gradient + 3 * node;
       for (int32_t k = 0; k < stencil.size; k++) {
         noli_store3(to + 3 * k, noli_scale3(stencil.weight[k], gradient));
       }
@@ -451,8 +455,7 @@ static void evaluate_friction(const void* user, const double* x, int64_t begin, 
     if ((what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0) {
       double block[9];
       contact_block(data, i, x, (what & NOLI_EVAL_PROJECTED) != 0, block);
-      expand_block(&stencil, block,
-                   out->hessian + 9 * (any_size ? set->first_block.data[i] : 10 * i));
+      expand_block(&stencil, block, out->hessian + 9 * first_block);
     }
   }
 }

@@ -10,18 +10,18 @@ double noli_friction_f1_over_y(double y, double eps) {
   return y < eps ? (2.0 - y / eps) / eps : 1.0 / y;
 }
 
-double noli_friction_f1_slope(double y, double eps) {
+double noli_friction_f1_derivative(double y, double eps) {
   return y < eps ? 2.0 * (1.0 - y / eps) / eps : 0.0;
 }
 
-// g of [Larionov2024] eq. 8: decreases from 1 at y = 0 to 0 at y = reach, with slope 0 at both
+// g of [Larionov2024] eq. 8: decreases from 1 at y = 0 to 0 at y = reach, with derivative 0 at both
 // ends.
 static double share_of_rise(double y, double reach) {
   double x = y / reach;
   return x < 1.0 ? (2.0 * x + 1.0) * (x - 1.0) * (x - 1.0) : 0.0;
 }
 
-static double share_slope(double y, double reach) {
+static double share_derivative(double y, double reach) {
   double x = y / reach;
   return x < 1.0 ? 6.0 * x * (x - 1.0) / reach : 0.0;
 }
@@ -94,13 +94,14 @@ double noli_sliding_over_y(const NoliSlidingLaw* law, double y, double lambda) {
   return sum + law->drag * lambda;
 }
 
-double noli_sliding_slope(const NoliSlidingLaw* law, double y, double lambda) {
-  double slope = noli_friction_f1_slope(y, law->eps);
-  double sum = law->mu_d * lambda * slope;
+double noli_sliding_derivative(const NoliSlidingLaw* law, double y, double lambda) {
+  double derivative = noli_friction_f1_derivative(y, law->eps);
+  double sum = law->mu_d * lambda * derivative;
   if (law->rise > 0.0) {
     double f1 = y * noli_friction_f1_over_y(y, law->eps), beyond = beyond_start(law, y);
     sum += law->rise * lambda *
-           (share_slope(beyond, law->reach) * f1 + share_of_rise(beyond, law->reach) * slope);
+           (share_derivative(beyond, law->reach) * f1 +
+            share_of_rise(beyond, law->reach) * derivative);
   }
   return sum + law->drag * lambda;
 }

@@ -50,7 +50,7 @@ NoliSlidingLaw noli_stick_law(const NoliFrictionLaw* law, double length, double 
 double noli_sliding_over_y(const NoliSlidingLaw* law, double y, double lambda);
 
 // dc/dy; negative where the coefficient decreases from mu_s to mu_d.
-double noli_sliding_slope(const NoliSlidingLaw* law, double y, double lambda);
+double noli_sliding_derivative(const NoliSlidingLaw* law, double y, double lambda);
 
 // The derivative of c / y with respect to lambda.
 double noli_sliding_over_y_by_lambda(const NoliSlidingLaw* law, double y);
@@ -62,4 +62,4 @@ double noli_sliding_potential(const NoliSlidingLaw* law, double y, double lambda
 // ([Li2020] eq. 13; f1 is s of [Larionov2024] eq. 7).
 double noli_friction_f0(double y, double eps);
 double noli_friction_f1_over_y(double y, double eps);
-double noli_friction_f1_slope(double y, double eps);
+double noli_friction_f1_derivative(double y, double eps);

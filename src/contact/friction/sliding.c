@@ -47,7 +47,7 @@ NoliVec3 noli_sliding_force_by_lambda(const NoliSliding* sliding, const NoliSlid
 NoliMat3 noli_sliding_force_by_sliding(const NoliSliding* sliding, const NoliSlidingLaw* law) {
   double y = noli_norm3(sliding->u);
   double across = noli_sliding_over_y(law, y, sliding->lambda);
-  double along = noli_sliding_slope(law, y, sliding->lambda);
+  double along = noli_sliding_derivative(law, y, sliding->lambda);
   NoliVec3 s = noli_normalize3(sliding->u);
   return noli_add33(noli_scale33(across, noli_identity3()),
                     noli_scale33(along - across, noli_outer33(s, s)));
@@ -132,7 +132,7 @@ void noli_sliding_jacobian(const NoliSliding* sliding, const NoliSlidingLaw* law
   }
 }
 
-// ---- slopes by other numbers --------------------------------------------------------------------
+// ---- derivatives by other numbers ---------------------------------------------------------------
 
 void noli_sliding_move(NoliSliding* sliding, const int32_t* node, const double* x,
                        const double* x_hat) {
@@ -160,23 +160,23 @@ static void add_rows(const NoliSliding* sliding, const NoliSlidingLaw* law, bool
   }
 }
 
-void noli_sliding_geometry_slopes(const NoliSliding* sliding, const NoliSlidingLaw* law,
-                                  double out[9 * NODES * NODES]) {
+void noli_sliding_geometry_derivatives(const NoliSliding* sliding, const NoliSlidingLaw* law,
+                                       double out[9 * NODES * NODES]) {
   memset(out, 0, 9 * NODES * NODES * sizeof *out);
   add_rows(sliding, law, true, 1.0, out);
   add_rows(sliding, law, false, -1.0, out);
 }
 
-void noli_sliding_reference_slopes(const NoliSliding* sliding, const NoliSlidingLaw* law,
-                                   double out[9 * NODES * NODES]) {
+void noli_sliding_reference_derivatives(const NoliSliding* sliding, const NoliSlidingLaw* law,
+                                        double out[9 * NODES * NODES]) {
   memset(out, 0, 9 * NODES * NODES * sizeof *out);
   add_rows(sliding, law, false, -1.0, out);
 }
 
 // The force of mu_d f1 + (mu_s - mu_d) g f1 by mu_d: mu_s stays where it is larger, and follows
 // where both are the same.
-void noli_sliding_coefficient_slopes(const NoliSliding* sliding, const NoliSlidingLaw* law,
-                                     double out[3 * NODES]) {
+void noli_sliding_coefficient_derivatives(const NoliSliding* sliding, const NoliSlidingLaw* law,
+                                          double out[3 * NODES]) {
   NoliSlidingLaw dry = {.mu_d = 1.0, .eps = law->eps, .reach = law->reach};
   NoliVec3 change = noli_sliding_force(sliding, &dry);
   if (law->rise > 0.0) {

@@ -59,10 +59,10 @@ void noli_sliding_move(NoliSliding* sliding, const int32_t* node, const double* 
 
 // How the residuals change, as rows (3 nodes x 3 nodes), at constant lambda: by the positions that
 // weights and normal follow, while the nodes do not move; by x_hat.
-void noli_sliding_geometry_slopes(const NoliSliding* sliding, const NoliSlidingLaw* law,
-                                  double out[9 * NOLI_SLIDING_NODES * NOLI_SLIDING_NODES]);
-void noli_sliding_reference_slopes(const NoliSliding* sliding, const NoliSlidingLaw* law,
-                                   double out[9 * NOLI_SLIDING_NODES * NOLI_SLIDING_NODES]);
+void noli_sliding_geometry_derivatives(const NoliSliding* sliding, const NoliSlidingLaw* law,
+                                       double out[9 * NOLI_SLIDING_NODES * NOLI_SLIDING_NODES]);
+void noli_sliding_reference_derivatives(const NoliSliding* sliding, const NoliSlidingLaw* law,
+                                        double out[9 * NOLI_SLIDING_NODES * NOLI_SLIDING_NODES]);
 // By the dynamic coefficient of the law.
-void noli_sliding_coefficient_slopes(const NoliSliding* sliding, const NoliSlidingLaw* law,
-                                     double out[3 * NOLI_SLIDING_NODES]);
+void noli_sliding_coefficient_derivatives(const NoliSliding* sliding, const NoliSlidingLaw* law,
+                                          double out[3 * NOLI_SLIDING_NODES]);

@@ -78,13 +78,14 @@ NoliContactPlace noli_gcp_place(const NoliGcpNormal* normal, const double* x) {
 typedef struct GradientJob {
   const NoliGcp* gcp;
   const double* x;
-  NoliLocal out;
+  double* gradient;
 } GradientJob;
 
 static void gradient_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const GradientJob* job = user;
-  noli_gcp_evaluate(job->gcp, job->x, begin, end, NOLI_EVAL_GRADIENT, &job->out);
+  const NoliLocal out = {.gradient = job->gradient + 3 * job->gcp->set->first.data[begin]};
+  noli_gcp_evaluate(job->gcp, job->x, begin, end, NOLI_EVAL_GRADIENT, &out);
 }
 
 // Gradients of all pairs, (set->node.count x 3); to be freed.
@@ -92,7 +93,7 @@ static NoliStatus find_gradients(const NoliGcp* gcp, NoliContext* context, const
                                  int32_t n_threads, double** gradient) {
   NoliStatus status = NOLI_OK;
   NOLI_NEW(context, *gradient, 3 * gcp->set->node.count);
-  GradientJob job = {.gcp = gcp, .x = x, .out = {.gradient = *gradient}};
+  GradientJob job = {.gcp = gcp, .x = x, .gradient = *gradient};
   noli_parallel_for(n_threads, gcp->set->pair.count, EVALUATE_BLOCK, gradient_range, &job);
 done:
   return status;

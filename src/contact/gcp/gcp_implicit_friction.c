@@ -100,14 +100,17 @@ static void gcp_implicit_friction_evaluate(const void* user, const double* x, in
   const bool matrix = skew || (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
   NoliGcpScratch* scratch = matrix ? noli_gcp_set_claim(set) : NULL;
   for (int64_t i = begin; i < end; i++) {
-    int64_t first = set->first.data[i], block = set->first_block.data[i];
+    int64_t first = set->first.data[i];
+    int64_t block = set->first_block.data[i] - set->first_block.data[begin];
     int32_t n_node = (int32_t)(set->first.data[i + 1] - first);
-    double* residual = (what & NOLI_EVAL_GRADIENT) != 0 ? out->gradient + 3 * first : NULL;
+    double* residual = (what & NOLI_EVAL_GRADIENT) != 0
+                           ? out->gradient + 3 * (first - set->first.data[begin])
+                           : NULL;
     double* part = matrix ? out->hessian + 9 * block : NULL;
 
     // zero for pairs without friction
     if ((what & NOLI_EVAL_ENERGY) != 0) {
-      out->energy[i] = 0.0;
+      out->energy[i - begin] = 0.0;
     }
     if (residual != NULL) {
       memset(residual, 0, 3 * (size_t)n_node * sizeof *residual);

@@ -111,7 +111,7 @@ static void weigh_triangles(NoliGcpModel* model, const double* X) {
 typedef struct Giving {
   const NoliGcpModel* model;
   const double* X;
-  NoliGcpWeightSlopeFn* give;
+  NoliGcpWeightDerivativeFn* give;
   void* user;
 } Giving;
 
@@ -181,8 +181,9 @@ done:
   return status;
 }
 
-NoliStatus noli_gcp_model_weight_slopes(NoliContext* context, const NoliGcpModel* model,
-                                        const double* X, NoliGcpWeightSlopeFn* give, void* user) {
+NoliStatus noli_gcp_model_weight_derivatives(NoliContext* context, const NoliGcpModel* model,
+                                             const double* X, NoliGcpWeightDerivativeFn* give,
+                                             void* user) {
   NoliStatus status = NOLI_OK;
   Spokes* spokes = NULL;
   const Giving to = {model, X, give, user};

@@ -28,8 +28,8 @@ typedef struct NoliGcpParameters {
 typedef struct NoliGcpLimit {
   int32_t n;
   int32_t vertex[4];
-  NoliVec3 slope[4]; // of half the distance, by these vertices
-  bool within;       // a body: rest positions count, else those at the start
+  NoliVec3 derivative[4]; // of half the distance, by these vertices
+  bool within;            // a body: rest positions count, else those at the start
 } NoliGcpLimit;
 
 typedef struct NoliGcpModel {
@@ -64,10 +64,13 @@ void noli_gcp_model_free(NoliContext* context, NoliGcpModel* model);
 // Calls `give` with how each weight, by its place among the inputs (linalg/input.h), changes with a
 // vertex at the positions X of noli_gcp_model_init. Which edges and vertices are features does not
 // change. Fails as `give` does, and with NOLI_ERROR_MEMORY.
-typedef NoliStatus NoliGcpWeightSlopeFn(void* user, int64_t weight, int32_t vertex, NoliVec3 slope);
-NOLI_WARN_UNUSED NoliStatus noli_gcp_model_weight_slopes(NoliContext* context,
-                                                         const NoliGcpModel* model, const double* X,
-                                                         NoliGcpWeightSlopeFn* give, void* user);
+typedef NoliStatus NoliGcpWeightDerivativeFn(void* user, int64_t weight, int32_t vertex,
+                                             NoliVec3 derivative);
+NOLI_WARN_UNUSED NoliStatus noli_gcp_model_weight_derivatives(NoliContext* context,
+                                                              const NoliGcpModel* model,
+                                                              const double* X,
+                                                              NoliGcpWeightDerivativeFn* give,
+                                                              void* user);
 
 // Derives the supports of edges and faces, and max_eps, from those of vertices.
 void noli_gcp_model_spread_eps(NoliGcpModel* model);

@@ -519,6 +519,7 @@ static void add_directions(const NoliGcpModel* model, NoliGcpPair pair, const do
   NoliGcpSharpness sharpness = model->parameters.sharpness;
   NoliVec3 r = geometry->closest.r;
   int32_t first = 1;
+
   for (int side = 0; side < 2; side++) {
     int32_t dim = dimension[pair.kind][side], element = pair.element[side];
     double sign = side == 0 ? 1.0 : -1.0;

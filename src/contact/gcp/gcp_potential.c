@@ -275,7 +275,12 @@ typedef struct EvaluateJob {
 static void evaluate_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const EvaluateJob* job = user;
-  noli_gcp_evaluate(&job->gcp, job->x, begin, end, job->what, &job->out);
+  const NoliGcpSet* set = job->gcp.set;
+  double *gradient = job->out.gradient, *hessian = job->out.hessian;
+  const NoliLocal out = {
+      .gradient = gradient != NULL ? gradient + 3 * set->first.data[begin] : NULL,
+      .hessian = hessian != NULL ? hessian + 9 * set->first_block.data[begin] : NULL};
+  noli_gcp_evaluate(&job->gcp, job->x, begin, end, job->what, &out);
 }
 
 static void evaluate_all(NoliGcpPotential* potential, unsigned what, NoliLocal out) {

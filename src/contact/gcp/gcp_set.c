@@ -412,14 +412,15 @@ void noli_gcp_evaluate(const void* gcp, const double* x, int64_t begin, int64_t 
     NoliGcpPair pair = set->pair.data[i];
     if ((what & NOLI_EVAL_ENERGY) != 0) {
       double d;
-      out->energy[i] = of->scale * noli_gcp_pair_value(of->model, pair, x, &d);
+      out->energy[i - begin] = of->scale * noli_gcp_pair_value(of->model, pair, x, &d);
     }
     if (!gradient && !hessian) {
       continue;
     }
 
     // derivatives are written directly to the output
-    int64_t node = set->first.data[i], block = set->first_block.data[i];
+    int64_t node = set->first.data[i] - set->first.data[begin];
+    int64_t block = set->first_block.data[i] - set->first_block.data[begin];
     const NoliGcpStencil stencil = noli_gcp_set_stencil(set, i);
     const NoliGcpResult result = {.gradient = gradient ? out->gradient + 3 * node : NULL,
                                   .hessian = hessian ? out->hessian + 9 * block : NULL,

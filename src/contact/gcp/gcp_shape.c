@@ -2,15 +2,16 @@
 
 typedef struct Found {
   NoliContext* context;
-  NOLI_ARRAY(NoliGcpShapeSlope) slope;
+  NOLI_ARRAY(NoliGcpShapeDerivative) derivative;
 } Found;
 
 static NoliStatus add_weight(void* user, int64_t weight, int32_t vertex, NoliVec3 by_vertex) {
   NoliStatus status = NOLI_OK;
   Found* found = user;
-  NoliGcpShapeSlope slope = {.input = NOLI_INPUT_WEIGHT, .index = weight, .vertex = vertex};
-  noli_store3(slope.slope, by_vertex);
-  NOLI_PUSH(found->context, &found->slope, slope);
+  NoliGcpShapeDerivative derivative = {
+      .input = NOLI_INPUT_WEIGHT, .index = weight, .vertex = vertex};
+  noli_store3(derivative.derivative, by_vertex);
+  NOLI_PUSH(found->context, &found->derivative, derivative);
 done:
   return status;
 }
@@ -24,12 +25,12 @@ static NoliStatus add_supports(Found* found, const NoliGcpModel* model) {
     }
     const NoliGcpLimit* limit = &model->limit.data[index];
     for (int32_t k = 0; k < limit->n; k++) {
-      NoliGcpShapeSlope slope = {.input = NOLI_INPUT_SUPPORT,
-                                 .index = v,
-                                 .vertex = limit->vertex[k],
-                                 .at_start = !limit->within};
-      noli_store3(slope.slope, limit->slope[k]);
-      NOLI_PUSH(found->context, &found->slope, slope);
+      NoliGcpShapeDerivative derivative = {.input = NOLI_INPUT_SUPPORT,
+                                           .index = v,
+                                           .vertex = limit->vertex[k],
+                                           .at_start = !limit->within};
+      noli_store3(derivative.derivative, limit->derivative[k]);
+      NOLI_PUSH(found->context, &found->derivative, derivative);
     }
   }
 done:
@@ -39,18 +40,18 @@ done:
 // Counts, then places: in the order of vertices.
 static NoliStatus sort(const Found* found, int32_t n_vert, NoliGcpShape* shape) {
   NoliStatus status = NOLI_OK;
-  int64_t n = found->slope.count;
-  NOLI_NEW(found->context, shape->slope, n);
+  int64_t n = found->derivative.count;
+  NOLI_NEW(found->context, shape->derivative, n);
   NOLI_NEW_ZERO(found->context, shape->first, (int64_t)n_vert + 2);
   for (int64_t i = 0; i < n; i++) {
-    shape->first[found->slope.data[i].vertex + 2]++;
+    shape->first[found->derivative.data[i].vertex + 2]++;
   }
   for (int64_t v = 2; v <= n_vert; v++) {
     shape->first[v] += shape->first[v - 1];
   }
   for (int64_t i = 0; i < n; i++) {
-    const NoliGcpShapeSlope* slope = &found->slope.data[i];
-    shape->slope[shape->first[slope->vertex + 1]++] = *slope;
+    const NoliGcpShapeDerivative* derivative = &found->derivative.data[i];
+    shape->derivative[shape->first[derivative->vertex + 1]++] = *derivative;
   }
 done:
   return status;
@@ -61,11 +62,11 @@ NoliStatus noli_gcp_shape_create(NoliContext* context, const NoliGcpModel* model
   NoliStatus status = NOLI_OK;
   Found found = {.context = context};
   *shape = (NoliGcpShape){NULL, NULL};
-  NOLI_TRY(noli_gcp_model_weight_slopes(context, model, X, add_weight, &found));
+  NOLI_TRY(noli_gcp_model_weight_derivatives(context, model, X, add_weight, &found));
   NOLI_TRY(add_supports(&found, model));
   NOLI_TRY(sort(&found, model->surface->n_vert, shape));
 done:
-  noli_array_free(context, &found.slope);
+  noli_array_free(context, &found.derivative);
   if (status != NOLI_OK) {
     noli_gcp_shape_free(context, shape);
   }
@@ -73,7 +74,7 @@ done:
 }
 
 void noli_gcp_shape_free(NoliContext* context, NoliGcpShape* shape) {
-  noli_free(context, shape->slope);
+  noli_free(context, shape->derivative);
   noli_free(context, shape->first);
   *shape = (NoliGcpShape){NULL, NULL};
 }

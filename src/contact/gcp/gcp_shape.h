@@ -7,17 +7,17 @@
 #include "linalg/input.h"
 
 // An input that follows a vertex.
-typedef struct NoliGcpShapeSlope {
+typedef struct NoliGcpShapeDerivative {
   NoliInput input; // NOLI_INPUT_WEIGHT or NOLI_INPUT_SUPPORT
   int64_t index;   // of the input
   int32_t vertex;
   bool at_start; // its position at the start, or at rest
-  double slope[3];
-} NoliGcpShapeSlope;
+  double derivative[3];
+} NoliGcpShapeDerivative;
 
-// Slopes [first[v], first[v + 1]) are those by vertex v; all zero: none.
+// Derivatives [first[v], first[v + 1]) are those by vertex v; all zero: none.
 typedef struct NoliGcpShape {
-  NoliGcpShapeSlope* slope;
+  NoliGcpShapeDerivative* derivative;
   int64_t* first; // (n_vert + 1)
 } NoliGcpShape;
 

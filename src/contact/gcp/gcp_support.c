@@ -11,7 +11,7 @@ static NoliGcpLimit limit_of(const NoliGcpModel* model, const NoliGcpSet* set, i
   NoliGcpLimit limit = {.n = normal.n_vertex, .within = normal.entity[0] == normal.entity[1]};
   for (int32_t k = 0; k < normal.n_vertex; k++) {
     limit.vertex[k] = normal.vertex[k];
-    limit.slope[k] = noli_scale3(0.5 * normal.closest.weight[k], normal.normal);
+    limit.derivative[k] = noli_scale3(0.5 * normal.closest.weight[k], normal.normal);
   }
   return limit;
 }
@@ -22,6 +22,7 @@ static NoliStatus limit(NoliContext* context, NoliGcpModel* model, const NoliGcp
   NoliStatus status = NOLI_OK;
   int32_t vertex[4], n = noli_gcp_pair_vertices(model, set->pair.data[i], vertex);
   double d = set->d.data[i];
+
   // NaN counts as touching
   bool touches = !(d > 0.0);
   if (touches && setup->touching == NOLI_NULL_INDEX) {
@@ -36,6 +37,7 @@ static NoliStatus limit(NoliContext* context, NoliGcpModel* model, const NoliGcp
       limits = true;
     }
   }
+
   if (limits) {
     NoliGcpLimit made = limit_of(model, set, i, X);
     NOLI_PUSH(context, &model->limit, made);
@@ -64,6 +66,7 @@ NoliStatus noli_gcp_adapt_support(NoliContext* context, NoliGcpModel* model,
   NoliCandidates candidates = {0};
   NoliGcpSet set;
   double start = noli_seconds();
+
   noli_gcp_set_init(&set);
   NOLI_TRY(
       noli_broad_phase_find(broad_phase, X, X, model->parameters.eps_target, pairs, &candidates));

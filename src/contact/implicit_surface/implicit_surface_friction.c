@@ -174,12 +174,15 @@ static void implicit_surface_friction_evaluate(const void* user, const double* x
   for (int64_t c = begin; c < end; c++) {
     int64_t first = set->stencil_first.data[c];
     int32_t n_node = (int32_t)(set->stencil_first.data[c + 1] - first);
-    double* residual = (what & NOLI_EVAL_GRADIENT) != 0 ? out->gradient + 3 * first : NULL;
-    double* blocks = matrix ? out->hessian + 9 * set->stencil_block.data[c] : NULL;
+    double* residual = (what & NOLI_EVAL_GRADIENT) != 0
+                           ? out->gradient + 3 * (first - set->stencil_first.data[begin])
+                           : NULL;
+    int64_t block = set->stencil_block.data[c] - set->stencil_block.data[begin];
+    double* blocks = matrix ? out->hessian + 9 * block : NULL;
 
     // zero for contacts without friction
     if ((what & NOLI_EVAL_ENERGY) != 0) {
-      out->energy[c] = 0.0;
+      out->energy[c - begin] = 0.0;
     }
     if (residual != NULL) {
       memset(residual, 0, 3 * (size_t)n_node * sizeof *residual);

@@ -65,19 +65,20 @@ static void evaluate_penalty(const void* user, const double* x, int64_t begin, i
                              unsigned what, const NoliLocal* out) {
   const NoliImplicitSurfacePenalty* data = user;
   const int64_t* first = data->set->stencil_first.data;
+  const int64_t* first_block = data->set->stencil_block.data;
   for (int64_t c = begin; c < end; c++) {
     NoliImplicitSurfaceHere here = noli_implicit_surface_here(data, x, c);
     int32_t size = (int32_t)(first[c + 1] - first[c]);
     if ((what & NOLI_EVAL_ENERGY) != 0) {
-      out->energy[c] = here.b.value;
+      out->energy[c - begin] = here.b.value;
     }
     if ((what & NOLI_EVAL_GRADIENT) != 0) {
-      evaluate_gradient(&here, size, out->gradient + 3 * first[c]);
+      evaluate_gradient(&here, size, out->gradient + 3 * (first[c] - first[begin]));
     }
     if ((what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0) {
       evaluate_hessian(&here, data->set->contact.data[c].n_triangle == 0,
                        (what & NOLI_EVAL_PROJECTED) != 0, size,
-                       out->hessian + 9 * data->set->stencil_block.data[c]);
+                       out->hessian + 9 * (first_block[c] - first_block[begin]));
     }
   }
 }

@@ -103,13 +103,8 @@ static NoliStatus for_stencils(Stencils* stencils, unsigned what, AddFn* add, vo
         NOLI_NEW(sim->context, stencils->local, 2 * need);
         stencils->room = 2 * need;
       }
-      NoliLocal local = {0};
-      if (hessian) {
-        local.hessian =
-            noli_local_from(stencils->local, 9 * (int64_t)noli_term_first_block(term, s));
-      } else {
-        local.gradient = noli_local_from(stencils->local, 3 * (int64_t)noli_term_first(term, s));
-      }
+      NoliLocal local = {.gradient = hessian ? NULL : stencils->local,
+                         .hessian = hessian ? stencils->local : NULL};
       term->evaluate(term->data, x, s, s + 1, what, &local);
       add(user, stencils, node, n, stencils->local);
     }
@@ -169,8 +164,8 @@ done:
 }
 
 // x_b gets minus block (b, a) times the weight, for all chosen a.
-static void add_slope(void* user, const Stencils* stencils, const int32_t* node, int32_t n,
-                      const double* hessian) {
+static void add_derivative(void* user, const Stencils* stencils, const int32_t* node, int32_t n,
+                           const double* hessian) {
   double* x = user;
   for (int32_t a = 0; a < n; a++) {
     if (node[a] == NOLI_NULL_INDEX || (stencils->chosen[node[a]] & CHOSEN) == 0) {
@@ -191,8 +186,8 @@ static void add_slope(void* user, const Stencils* stencils, const int32_t* node,
 }
 
 // Adds minus the blocks of stencil s times the weight at the chosen vertices.
-static void add_input_slopes(const Stencils* stencils, const NoliMixedBlocks* blocks, int64_t s,
-                             double* to) {
+static void add_input_derivatives(const Stencils* stencils, const NoliMixedBlocks* blocks,
+                                  int64_t s, double* to) {
   const int32_t* node = blocks->node + blocks->size * s;
   const double* block = noli_mixed_block(blocks, s);
   if (!counts(stencils, node, blocks->size)) {
@@ -227,7 +222,7 @@ static NoliStatus derive_by_inputs(const Stencils* stencils, const NoliInputs* i
   for (int64_t b = 0; b < list.blocks.count; b++) {
     const NoliMixedBlocks* blocks = &list.blocks.data[b];
     for (int64_t s = 0; s < blocks->n_stencil; s++) {
-      add_input_slopes(stencils, blocks, s, inputs->value[blocks->kind]);
+      add_input_derivatives(stencils, blocks, s, inputs->value[blocks->kind]);
     }
   }
 done:
@@ -237,16 +232,16 @@ done:
 }
 
 NoliStatus noli_goal_derive_contact_force(const NoliGoalPlace* place, const double* weight,
-                                          NoliGoalSlopes* slopes) {
+                                          NoliGoalDerivatives* derivatives) {
   NoliStatus status = NOLI_OK;
   Stencils stencils = {.place = place};
   double factor = force_factor(place->sim);
-  if (factor > 0.0 && slopes->x != NULL) {
+  if (factor > 0.0 && derivatives->x != NULL) {
     NOLI_TRY(goal_contact_create(place, &stencils));
     NOLI_TRY(set_weight(&stencils,
                         (double[]){factor * weight[0], factor * weight[1], factor * weight[2]}));
-    NOLI_TRY(for_stencils(&stencils, NOLI_EVAL_HESSIAN, add_slope, slopes->x));
-    NOLI_TRY(derive_by_inputs(&stencils, &slopes->inputs));
+    NOLI_TRY(for_stencils(&stencils, NOLI_EVAL_HESSIAN, add_derivative, derivatives->x));
+    NOLI_TRY(derive_by_inputs(&stencils, &derivatives->inputs));
   }
 done:
   goal_contact_release(&stencils);
@@ -331,8 +326,8 @@ static void add_facing(const NoliGoalPlace* place, Pressed* pressed, const int32
 }
 
 // factor ds by the positions of the face.
-static void add_facing_slope(const NoliGoalPlace* place, Pressed* pressed, const int32_t* v, int n,
-                             double thickness, bool solid, double* to) {
+static void add_facing_derivative(const NoliGoalPlace* place, Pressed* pressed, const int32_t* v,
+                                  int n, double thickness, bool solid, double* to) {
   NoliVec3 area = area_vector(place->x, v, thickness);
   NoliVec3 corner[3], by_area = {0}, by[3] = {{0}};
   double size = noli_norm3(area);
@@ -357,8 +352,8 @@ static void add_facing_slope(const NoliGoalPlace* place, Pressed* pressed, const
 
   by[0] = noli_scale3(-1.0, noli_add3(by[1], by[2]));
   for (int i = 0; i < n; i++) {
-    double* slope = to + 3 * (int64_t)v[i];
-    noli_store3(slope, noli_add3(noli_load3(slope), by[i]));
+    double* derivative = to + 3 * (int64_t)v[i];
+    noli_store3(derivative, noli_add3(noli_load3(derivative), by[i]));
   }
 }
 
@@ -443,18 +438,18 @@ done:
 }
 
 NoliStatus noli_goal_derive_contact_pressure(const NoliGoalPlace* place, const double* weight,
-                                             NoliGoalSlopes* slopes) {
+                                             NoliGoalDerivatives* derivatives) {
   NoliStatus status = NOLI_OK;
   Stencils stencils = {.place = place};
   Pressed pressed = {0};
   double factor = force_factor(place->sim);
-  if (factor > 0.0 && slopes->x != NULL) {
+  if (factor > 0.0 && derivatives->x != NULL) {
     NOLI_TRY(goal_contact_create(place, &stencils));
     NOLI_TRY(find_pressed(&stencils, &pressed));
     NOLI_TRY(weigh_pressures(&stencils, weight, factor, &pressed));
-    NOLI_TRY(for_stencils(&stencils, NOLI_EVAL_HESSIAN, add_slope, slopes->x));
-    NOLI_TRY(derive_by_inputs(&stencils, &slopes->inputs));
-    for_faces(place, &pressed, add_facing_slope, slopes->x);
+    NOLI_TRY(for_stencils(&stencils, NOLI_EVAL_HESSIAN, add_derivative, derivatives->x));
+    NOLI_TRY(derive_by_inputs(&stencils, &derivatives->inputs));
+    for_faces(place, &pressed, add_facing_derivative, derivatives->x);
   }
 done:
   release_pressed(place, &pressed);

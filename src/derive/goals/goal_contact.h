@@ -10,7 +10,7 @@ const char* noli_goal_contact_defect(const NoliGoalPlace* place);
 NOLI_WARN_UNUSED NoliStatus noli_goal_contact_force(const NoliGoalPlace* place, double* value);
 NOLI_WARN_UNUSED NoliStatus noli_goal_derive_contact_force(const NoliGoalPlace* place,
                                                            const double* weight,
-                                                           NoliGoalSlopes* slopes);
+                                                           NoliGoalDerivatives* derivatives);
 
 // Pa, for each vertex: that of noli_sim_contact_pressures, but for surfaces that a force meets
 // aslant, whose share grows smoothly from 0.
@@ -18,4 +18,4 @@ const char* noli_goal_pressure_defect(const NoliGoalPlace* place);
 NOLI_WARN_UNUSED NoliStatus noli_goal_contact_pressure(const NoliGoalPlace* place, double* value);
 NOLI_WARN_UNUSED NoliStatus noli_goal_derive_contact_pressure(const NoliGoalPlace* place,
                                                               const double* weight,
-                                                              NoliGoalSlopes* slopes);
+                                                              NoliGoalDerivatives* derivatives);

@@ -4,10 +4,9 @@
 #include "fem/derivatives/element_derivatives.h"
 #include "fem/elements.h"
 #include "fem/derivatives/history_derivatives.h"
-#include "material/history_slopes.h"
+#include "material/law_history_derivatives.h"
 
 #include <math.h>
-#include <string.h>
 
 // Doubles of the history of a point.
 enum { HISTORY_MAX = NOLI_BRANCH_VALUES * (1 + NOLI_PRONY_TERMS) + 1 };
@@ -61,7 +60,7 @@ static double thickness_of(const NoliGoalPlace* place, int32_t element, const in
   const double *a = X + 3 * (int64_t)node[0], *b = X + 3 * (int64_t)node[1],
                *c = X + 3 * (int64_t)node[2];
   double area = 0.5 * ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]));
-  return block->type->rest_volume(block, element, element + 1) / area;
+  return noli_block_rest_volume(block, element, element + 1) / area;
 }
 
 // Volume of a linear element at x and its derivatives by its nodes.
@@ -99,18 +98,18 @@ static double curved_volume(const NoliGoalPlace* place, const NoliQuadrature* ru
 
   for (int32_t q = 0; q < rule->n; q++) {
     const double* xi = rule->xi + 3 * (int64_t)q;
-    double shape[NOLI_TET_NODES_MAX], slope[3 * NOLI_TET_NODES_MAX];
+    double shape[NOLI_TET_NODES_MAX], derivative[3 * NOLI_TET_NODES_MAX];
     NoliMat3 G = noli_space_dxdxi(space, element, xi);
-    noli_tet_shape(space->order, xi, shape, slope);
+    noli_tet_shape(space->order, xi, shape, derivative);
     for (int32_t a = 0; a < block->n_local; a++) {
       int64_t at = 3 * (int64_t)node[a];
       NoliVec3 u = noli_sub3(noli_load3(&place->x[at]), noli_load3(X + at));
-      G = noli_add33(G, noli_outer33(u, noli_load3(slope + 3 * (int64_t)a)));
+      G = noli_add33(G, noli_outer33(u, noli_load3(derivative + 3 * (int64_t)a)));
     }
     double J = noli_det33(&G);
     NoliMat3 inverse = noli_inverse33(&G);
     for (int32_t a = 0; a < block->n_local; a++) {
-      NoliVec3 along = noli_transpose_mul33_vec(&inverse, noli_load3(slope + 3 * (int64_t)a));
+      NoliVec3 along = noli_transpose_mul33_vec(&inverse, noli_load3(derivative + 3 * (int64_t)a));
       by[a] = noli_mul_add3(by[a], rule->weight[q] * J, along);
     }
     volume += rule->weight[q] * J;
@@ -148,16 +147,16 @@ done:
 }
 
 NoliStatus noli_goal_derive_volume(const NoliGoalPlace* place, const double* weight,
-                                   NoliGoalSlopes* slopes) {
+                                   NoliGoalDerivatives* derivatives) {
   NoliStatus status = NOLI_OK;
   const NoliBlock* block = noli_goal_block(place);
   NoliQuadrature rule = {0};
   NoliVec3 by[NOLI_TET_NODES_MAX];
   NOLI_TRY(create_rule(place, &rule));
-  for (int32_t i = 0; slopes->x != NULL && i < noli_goal_element_count(place); i++) {
+  for (int32_t i = 0; derivatives->x != NULL && i < noli_goal_element_count(place); i++) {
     int32_t e = noli_goal_element(place, i);
     (void)element_volume(place, &rule, e, by);
-    add_by_nodes(block, e, block->n_local, *weight, by, slopes->x);
+    add_by_nodes(block, e, block->n_local, *weight, by, derivatives->x);
   }
 done:
   noli_quadrature_free(place->sim->context, &rule);
@@ -168,8 +167,8 @@ done:
 
 // Adds what follows from the derivative by the rest volume of a point: it grows by V b_b . dX_b.
 static void add_by_volume(const NoliGoalPlace* place, int32_t e, int32_t q, double by,
-                          NoliGoalSlopes* slopes) {
-  double* rest = slopes->inputs.value[NOLI_INPUT_REST];
+                          NoliGoalDerivatives* derivatives) {
+  double* rest = derivatives->inputs.value[NOLI_INPUT_REST];
   const NoliBlock* block = noli_goal_block(place);
   NoliVec3 gradient[4];
   if (rest == NULL) {
@@ -182,26 +181,26 @@ static void add_by_volume(const NoliGoalPlace* place, int32_t e, int32_t q, doub
 // Adds the derivatives by the rest volume of an element, which may differ from that of its points
 // where it is curved (fem/blocks/block_order_n.c).
 static void add_by_rest_volume(const NoliGoalPlace* place, int32_t e, double by,
-                               NoliGoalSlopes* slopes) {
-  double* rest = slopes->inputs.value[NOLI_INPUT_REST];
+                               NoliGoalDerivatives* derivatives) {
+  double* rest = derivatives->inputs.value[NOLI_INPUT_REST];
   const NoliBlock* block = noli_goal_block(place);
-  NoliVec3 slope[4];
+  NoliVec3 derivative[4];
   if (rest == NULL) {
     return;
   }
-  noli_element_volume_slope(block, e, place->sim->model->problem.X, slope);
-  add_by_nodes(block, e, 4, by, slope, rest);
+  noli_element_volume_derivative(block, e, place->sim->model->problem.X, derivative);
+  add_by_nodes(block, e, 4, by, derivative, rest);
 }
 
 double noli_goal_rest_volume(const NoliGoalPlace* place, int32_t index) {
   const NoliBlock* block = noli_goal_block(place);
   int32_t e = noli_goal_element(place, index);
-  return block->type->rest_volume(block, e, e + 1);
+  return noli_block_rest_volume(block, e, e + 1);
 }
 
 void noli_goal_derive_rest_volume(const NoliGoalPlace* place, int32_t index, double by,
-                                  NoliGoalSlopes* slopes) {
-  add_by_rest_volume(place, noli_goal_element(place, index), by, slopes);
+                                  NoliGoalDerivatives* derivatives) {
+  add_by_rest_volume(place, noli_goal_element(place, index), by, derivatives);
 }
 
 // ---- points -------------------------------------------------------------------------------------
@@ -231,9 +230,10 @@ static int32_t points_of(const NoliGoalPlace* place, int32_t e, Point* point) {
 }
 
 static void add_by_deformation(const NoliGoalPlace* place, int32_t e, int32_t q, const Point* point,
-                               const NoliMat3* by_F, NoliGoalSlopes* slopes) {
+                               const NoliMat3* by_F, NoliGoalDerivatives* derivatives) {
   noli_block_deformation_adjoint(noli_goal_block(place), e, q, place->sim->model->problem.X,
-                                 &point->F, by_F, slopes->x, slopes->inputs.value[NOLI_INPUT_REST]);
+                                 &point->F, by_F, derivatives->x,
+                                 derivatives->inputs.value[NOLI_INPUT_REST]);
 }
 
 // ---- elastic energy -----------------------------------------------------------------------------
@@ -255,10 +255,10 @@ NoliStatus noli_goal_elastic_energy(const NoliGoalPlace* place, double* value) {
 
 // Adds derivatives by the numbers of a material to those by its element.
 static void add_by_numbers(const double by[NOLI_MATERIAL_NUMBERS], int64_t input,
-                           NoliGoalSlopes* slopes) {
+                           NoliGoalDerivatives* derivatives) {
   for (int i = 0; i < NOLI_NUMBER_INPUTS; i++) {
     const NoliNumberInput* of = &noli_number_inputs[i];
-    double* to = slopes->inputs.value[of->input];
+    double* to = derivatives->inputs.value[of->input];
     for (int32_t k = 0; to != NULL && k < of->n; k++) {
       to[of->n * input + k] += by[of->first + k];
     }
@@ -266,35 +266,37 @@ static void add_by_numbers(const double by[NOLI_MATERIAL_NUMBERS], int64_t input
 }
 
 static void derive_one_energy(const NoliGoalPlace* place, int32_t e, int32_t q, const Point* point,
-                              double weight, int64_t input, NoliGoalSlopes* slopes) {
+                              double weight, int64_t input, NoliGoalDerivatives* derivatives) {
   double by_history[HISTORY_MAX], by_numbers[NOLI_MATERIAL_NUMBERS], A[81];
   double scale = weight * point->volume;
   NoliMat3 P;
   noli_history_tangent(&point->material, &point->F, &P, A);
   P = noli_scale33(scale, P);
-  add_by_deformation(place, e, q, point, &P, slopes);
-  add_by_volume(place, e, q, weight * noli_history_energy(&point->material, &point->F), slopes);
-  noli_history_energy_slopes(&point->material, &point->F, by_history, by_numbers);
-  for (int32_t i = 0; slopes->history != NULL && i < noli_history_size(&point->material); i++) {
-    slopes->history[point->history + i] += scale * by_history[i];
+  add_by_deformation(place, e, q, point, &P, derivatives);
+  add_by_volume(place, e, q, weight * noli_history_energy(&point->material, &point->F),
+                derivatives);
+  noli_history_energy_derivatives(&point->material, &point->F, by_history, by_numbers);
+  for (int32_t i = 0; derivatives->history != NULL && i < noli_history_size(&point->material);
+       i++) {
+    derivatives->history[point->history + i] += scale * by_history[i];
   }
   for (int k = 0; k < NOLI_MATERIAL_NUMBERS; k++) {
     by_numbers[k] *= scale;
   }
-  add_by_numbers(by_numbers, input, slopes);
+  add_by_numbers(by_numbers, input, derivatives);
 }
 
 NoliStatus noli_goal_derive_elastic_energy(const NoliGoalPlace* place, const double* weight,
-                                           NoliGoalSlopes* slopes) {
+                                           NoliGoalDerivatives* derivatives) {
   if (!noli_goal_block(place)->type->solid) {
-    return noli_goal_derive_thin_energy(place, *weight, slopes);
+    return noli_goal_derive_thin_energy(place, *weight, derivatives);
   }
   int64_t first = first_input(place);
   for (int32_t i = 0; i < noli_goal_element_count(place); i++) {
     Point point[NOLI_ELEMENT_POINTS_MAX];
     int32_t e = noli_goal_element(place, i), n = points_of(place, e, point);
     for (int32_t q = 0; q < n; q++) {
-      derive_one_energy(place, e, q, &point[q], *weight, first + e, slopes);
+      derive_one_energy(place, e, q, &point[q], *weight, first + e, derivatives);
     }
   }
   return NOLI_OK;
@@ -356,10 +358,11 @@ static void add_by_history(const Point* point, const NoliMat3* by_P, double* to)
   const NoliMaterialPoint* material = &point->material;
   bool flows = noli_flow_size(material) > 0;
   for (int32_t k = flows ? 0 : 1; k < noli_branch_count(material); k++) {
-    double slope[81], *G = to + point->history + (k > 0 ? noli_history_place(material, k - 1) : 0);
-    noli_history_stress_slope(material, k, &point->F, slope);
+    double derivative[81],
+        *G = to + point->history + (k > 0 ? noli_history_place(material, k - 1) : 0);
+    noli_history_stress_derivative(material, k, &point->F, derivative);
     for (int i = 0; i < 81; i++) {
-      G[i % 9] += slope[i] * by_P->m[i / 27][i / 9 % 3];
+      G[i % 9] += derivative[i] * by_P->m[i / 27][i / 9 % 3];
     }
   }
   if (flows) {
@@ -369,7 +372,7 @@ static void add_by_history(const Point* point, const NoliMat3* by_P, double* to)
 }
 
 static void derive_one_mises(const NoliGoalPlace* place, int32_t e, int32_t q, const Point* point,
-                             double weight, int64_t input, NoliGoalSlopes* slopes) {
+                             double weight, int64_t input, NoliGoalDerivatives* derivatives) {
   NoliMat3 P, by_P, by_F, by[NOLI_MATERIAL_NUMBERS];
   double A[81];
   noli_history_tangent(&point->material, &point->F, &P, A);
@@ -380,21 +383,21 @@ static void derive_one_mises(const NoliGoalPlace* place, int32_t e, int32_t q, c
   for (int i = 0; i < 81; i++) {
     by_F.m[i % 9 / 3][i % 3] += A[i] * by_P.m[i / 27][i / 9 % 3];
   }
-  add_by_deformation(place, e, q, point, &by_F, slopes);
-  if (slopes->history != NULL) {
-    add_by_history(point, &by_P, slopes->history);
+  add_by_deformation(place, e, q, point, &by_F, derivatives);
+  if (derivatives->history != NULL) {
+    add_by_history(point, &by_P, derivatives->history);
   }
   noli_history_stress_by_numbers(&point->material, &point->F, by);
   double by_numbers[NOLI_MATERIAL_NUMBERS];
   for (int k = 0; k < NOLI_MATERIAL_NUMBERS; k++) {
     by_numbers[k] = noli_inner33(&by[k], &by_P);
   }
-  add_by_numbers(by_numbers, input, slopes);
+  add_by_numbers(by_numbers, input, derivatives);
 }
 
 // By the shares of points in their volume at rest, which change where an element is curved.
 static void add_by_shares(const NoliGoalPlace* place, int32_t e, const Point* point, int32_t n,
-                          double weight, NoliGoalSlopes* slopes) {
+                          double weight, NoliGoalDerivatives* derivatives) {
   const NoliBlock* block = noli_goal_block(place);
   double volume = noli_block_mean_volume(block, e), mean = 0.0, mises[NOLI_ELEMENT_POINTS_MAX];
   if (block->space == NULL) {
@@ -405,21 +408,21 @@ static void add_by_shares(const NoliGoalPlace* place, int32_t e, const Point* po
     mean += goal_elements_share_of(place, e, &point[q]) * mises[q];
   }
   for (int32_t q = 0; q < n; q++) {
-    add_by_volume(place, e, q, weight * (mises[q] - mean) / volume, slopes);
+    add_by_volume(place, e, q, weight * (mises[q] - mean) / volume, derivatives);
   }
 }
 
 NoliStatus noli_goal_derive_von_mises(const NoliGoalPlace* place, const double* weight,
-                                      NoliGoalSlopes* slopes) {
+                                      NoliGoalDerivatives* derivatives) {
   int64_t first = first_input(place);
   for (int32_t i = 0; i < noli_goal_element_count(place); i++) {
     Point point[NOLI_ELEMENT_POINTS_MAX];
     int32_t e = noli_goal_element(place, i), n = points_of(place, e, point);
     for (int32_t q = 0; q < n; q++) {
-      derive_one_mises(place, e, q, &point[q], weight[i], first + e, slopes);
+      derive_one_mises(place, e, q, &point[q], weight[i], first + e, derivatives);
     }
-    if (slopes->inputs.value[NOLI_INPUT_REST] != NULL) {
-      add_by_shares(place, e, point, n, weight[i], slopes);
+    if (derivatives->inputs.value[NOLI_INPUT_REST] != NULL) {
+      add_by_shares(place, e, point, n, weight[i], derivatives);
     }
   }
   return NOLI_OK;

@@ -33,18 +33,18 @@ static void goal_masses_multiply(const NoliGoalPlace* place, const double* x, do
 
 // The derivatives of a^T M z by densities and rest positions of a consistent mass.
 static NoliStatus add_by_consistent(const NoliGoalPlace* place, unsigned wanted, const double* a,
-                                    const double* z, NoliGoalSlopes* slopes) {
+                                    const double* z, NoliGoalDerivatives* derivatives) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &place->sim->model->problem;
   int64_t first = noli_input_elements(problem, problem->range[place->body].block);
   NoliMixedList list = {.context = place->sim->context, .wanted = wanted};
   double* zero = NULL;
   NOLI_NEW_ZERO(list.context, zero, size_of(place));
-  NOLI_TRY(noli_element_slopes_of_mass(&list, noli_goal_block(place), wanted, first, problem->X, z,
-                                       zero));
+  NOLI_TRY(noli_element_derivatives_of_mass(&list, noli_goal_block(place), wanted, first,
+                                            problem->X, z, zero));
   for (int64_t i = 0; i < list.blocks.count; i++) {
     const NoliMixedBlocks* blocks = &list.blocks.data[i];
-    noli_mixed_multiply_transposed(blocks, 1.0, a, slopes->inputs.value[blocks->kind]);
+    noli_mixed_multiply_transposed(blocks, 1.0, a, derivatives->inputs.value[blocks->kind]);
   }
 done:
   noli_mixed_list_clear(&list);
@@ -56,16 +56,16 @@ done:
 // Adds the derivatives of a^T M z by what M depends on. a and z (n_vert x 3); a is 0 on other
 // bodies.
 static NoliStatus add_by_mass(const NoliGoalPlace* place, const double* a, const double* z,
-                              NoliGoalSlopes* slopes) {
+                              NoliGoalDerivatives* derivatives) {
   const NoliModel* model = place->sim->model;
-  double* mass = slopes->inputs.value[NOLI_INPUT_MASS];
+  double* mass = derivatives->inputs.value[NOLI_INPUT_MASS];
   unsigned wanted = 0;
   static const NoliInput inputs[] = {NOLI_INPUT_DENSITY, NOLI_INPUT_REST};
   for (int k = 0; k < 2; k++) {
-    wanted |= slopes->inputs.value[inputs[k]] != NULL ? 1u << inputs[k] : 0u;
+    wanted |= derivatives->inputs.value[inputs[k]] != NULL ? 1u << inputs[k] : 0u;
   }
   if (noli_goal_block(place)->n_consistent > 0) {
-    return wanted != 0 ? add_by_consistent(place, wanted, a, z, slopes) : NOLI_OK;
+    return wanted != 0 ? add_by_consistent(place, wanted, a, z, derivatives) : NOLI_OK;
   }
   for (int64_t i = model->vert_first[place->body];
        mass != NULL && i < model->vert_first[place->body + 1]; i++) {
@@ -76,7 +76,7 @@ static NoliStatus add_by_mass(const NoliGoalPlace* place, const double* a, const
 
 // The derivatives of a sum of masses times numbers `by` of the vertices: a^T M 1.
 static NoliStatus add_by_row_sums(const NoliGoalPlace* place, const double* by,
-                                  NoliGoalSlopes* slopes) {
+                                  NoliGoalDerivatives* derivatives) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = place->sim->context;
   double *a = NULL, *one = NULL;
@@ -88,7 +88,7 @@ static NoliStatus add_by_row_sums(const NoliGoalPlace* place, const double* by,
   for (int32_t i = 0; i < place->n_vertex; i++) {
     a[3 * (int64_t)place->vertex[i]] += by[i];
   }
-  NOLI_TRY(add_by_mass(place, a, one, slopes));
+  NOLI_TRY(add_by_mass(place, a, one, derivatives));
 done:
   noli_free(context, a);
   noli_free(context, one);
@@ -116,7 +116,7 @@ NoliStatus noli_goal_centre(const NoliGoalPlace* place, double* value) {
 }
 
 NoliStatus noli_goal_derive_centre(const NoliGoalPlace* place, const double* weight,
-                                   NoliGoalSlopes* slopes) {
+                                   NoliGoalDerivatives* derivatives) {
   NoliStatus status = NOLI_OK;
   const double* m = place->sim->model->problem.inertia.weight;
   double mass, *by = NULL;
@@ -126,11 +126,11 @@ NoliStatus noli_goal_derive_centre(const NoliGoalPlace* place, const double* wei
     int64_t node = place->vertex[i];
     NoliVec3 arm = noli_sub3(noli_load3(&place->x[3 * node]), at);
     by[i] = noli_dot3(arm, w) / mass;
-    for (int k = 0; k < 3 && slopes->x != NULL; k++) {
-      slopes->x[3 * node + k] += m[node] / mass * weight[k];
+    for (int k = 0; k < 3 && derivatives->x != NULL; k++) {
+      derivatives->x[3 * node + k] += m[node] / mass * weight[k];
     }
   }
-  NOLI_TRY(add_by_row_sums(place, by, slopes));
+  NOLI_TRY(add_by_row_sums(place, by, derivatives));
 done:
   noli_free(place->sim->context, by);
   return status;
@@ -163,27 +163,28 @@ done:
 
 // With the velocities c at the vertices and 0 elsewhere it is c^T M v / 2.
 NoliStatus noli_goal_derive_kinetic_energy(const NoliGoalPlace* place, const double* weight,
-                                           NoliGoalSlopes* slopes) {
+                                           NoliGoalDerivatives* derivatives) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = place->sim->context;
   double *chosen = NULL, *momentum = NULL, *share = NULL;
+
   NOLI_NEW_ZERO(context, chosen, size_of(place));
   NOLI_NEW_ZERO(context, momentum, size_of(place));
   NOLI_NEW_ZERO(context, share, size_of(place));
   choose(place, chosen);
   goal_masses_multiply(place, place->v, momentum);
   goal_masses_multiply(place, chosen, share);
-  for (int64_t j = 0; slopes->v != NULL && j < size_of(place); j++) {
-    slopes->v[j] += 0.5 * *weight * share[j];
+  for (int64_t j = 0; derivatives->v != NULL && j < size_of(place); j++) {
+    derivatives->v[j] += 0.5 * *weight * share[j];
   }
-  for (int64_t k = 0; slopes->v != NULL && k < 3 * (int64_t)place->n_vertex; k++) {
+  for (int64_t k = 0; derivatives->v != NULL && k < 3 * (int64_t)place->n_vertex; k++) {
     int64_t j = 3 * (int64_t)place->vertex[k / 3] + k % 3;
-    slopes->v[j] += 0.5 * *weight * momentum[j];
+    derivatives->v[j] += 0.5 * *weight * momentum[j];
   }
   for (int64_t j = 0; j < size_of(place); j++) {
     chosen[j] *= 0.5 * *weight;
   }
-  NOLI_TRY(add_by_mass(place, chosen, place->v, slopes));
+  NOLI_TRY(add_by_mass(place, chosen, place->v, derivatives));
 done:
   noli_free(context, chosen);
   noli_free(context, momentum);
@@ -205,18 +206,18 @@ NoliStatus noli_goal_gravity_energy(const NoliGoalPlace* place, double* value) {
 
 // Weights are loads; lumped masses change these, too (noli_parameter_add_mass).
 NoliStatus noli_goal_derive_gravity_energy(const NoliGoalPlace* place, const double* weight,
-                                           NoliGoalSlopes* slopes) {
+                                           NoliGoalDerivatives* derivatives) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = place->sim->model;
-  double *load = slopes->inputs.value[NOLI_INPUT_LOAD], *by = NULL;
+  double *load = derivatives->inputs.value[NOLI_INPUT_LOAD], *by = NULL;
   NoliVec3 gravity = noli_load3(model->gravity);
   NOLI_NEW(place->sim->context, by, place->n_vertex);
   for (int32_t i = 0; i < place->n_vertex; i++) {
     int64_t node = place->vertex[i];
     by[i] = -*weight * noli_dot3(gravity, noli_load3(&place->x[3 * node]));
     for (int k = 0; k < 3; k++) {
-      if (slopes->x != NULL) {
-        slopes->x[3 * node + k] -=
+      if (derivatives->x != NULL) {
+        derivatives->x[3 * node + k] -=
             *weight * model->problem.inertia.weight[node] * model->gravity[k];
       }
       if (load != NULL) {
@@ -226,7 +227,7 @@ NoliStatus noli_goal_derive_gravity_energy(const NoliGoalPlace* place, const dou
   }
 
   if (noli_goal_block(place)->n_consistent > 0) {
-    NOLI_TRY(add_by_row_sums(place, by, slopes));
+    NOLI_TRY(add_by_row_sums(place, by, derivatives));
   }
 done:
   noli_free(place->sim->context, by);

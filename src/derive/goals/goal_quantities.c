@@ -28,8 +28,8 @@ static NoliStatus positions(const NoliGoalPlace* place, double* value) {
 }
 
 static NoliStatus derive_positions(const NoliGoalPlace* place, const double* weight,
-                                   NoliGoalSlopes* slopes) {
-  give(place, 1.0, weight, slopes->x);
+                                   NoliGoalDerivatives* derivatives) {
+  give(place, 1.0, weight, derivatives->x);
   return NOLI_OK;
 }
 
@@ -43,9 +43,9 @@ static NoliStatus displacements(const NoliGoalPlace* place, double* value) {
 }
 
 static NoliStatus derive_displacements(const NoliGoalPlace* place, const double* weight,
-                                       NoliGoalSlopes* slopes) {
-  give(place, 1.0, weight, slopes->x);
-  give(place, -1.0, weight, slopes->inputs.value[NOLI_INPUT_REST]);
+                                       NoliGoalDerivatives* derivatives) {
+  give(place, 1.0, weight, derivatives->x);
+  give(place, -1.0, weight, derivatives->inputs.value[NOLI_INPUT_REST]);
   return NOLI_OK;
 }
 
@@ -55,8 +55,8 @@ static NoliStatus velocities(const NoliGoalPlace* place, double* value) {
 }
 
 static NoliStatus derive_velocities(const NoliGoalPlace* place, const double* weight,
-                                    NoliGoalSlopes* slopes) {
-  give(place, 1.0, weight, slopes->v);
+                                    NoliGoalDerivatives* derivatives) {
+  give(place, 1.0, weight, derivatives->v);
   return NOLI_OK;
 }
 
@@ -141,8 +141,8 @@ void noli_goal_item_weights(const NoliGoalQuantity* quantity, const NoliGoalPlac
 }
 
 void noli_goal_derive_weights(const NoliGoalQuantity* quantity, const NoliGoalPlace* place,
-                              const double* by_weight, NoliGoalSlopes* slopes) {
+                              const double* by_weight, NoliGoalDerivatives* derivatives) {
   for (int32_t i = 0; has_volumes(quantity) && i < noli_goal_element_count(place); i++) {
-    noli_goal_derive_rest_volume(place, i, by_weight[i], slopes);
+    noli_goal_derive_rest_volume(place, i, by_weight[i], derivatives);
   }
 }

@@ -33,12 +33,12 @@ static inline const NoliBlock* noli_goal_block(const NoliGoalPlace* place) {
 }
 
 // Where derivatives are added; NULL: not wanted.
-typedef struct NoliGoalSlopes {
+typedef struct NoliGoalDerivatives {
   double* x;         // (n_vert x 3)
   double* v;         // (n_vert x 3)
   double* history;   // (noli_model_history_size)
   NoliInputs inputs; // those that `reads` names
-} NoliGoalSlopes;
+} NoliGoalDerivatives;
 
 typedef struct NoliGoalQuantity {
   const char* name;
@@ -50,7 +50,8 @@ typedef struct NoliGoalQuantity {
   // NULL: always; else the reason for which there is no derivative, or NULL
   const char* (*defect)(const NoliGoalPlace* place);
   NoliStatus (*values)(const NoliGoalPlace* place, double* value);
-  NoliStatus (*derive)(const NoliGoalPlace* place, const double* weight, NoliGoalSlopes* slopes);
+  NoliStatus (*derive)(const NoliGoalPlace* place, const double* weight,
+                       NoliGoalDerivatives* derivatives);
 } NoliGoalQuantity;
 
 // The `index`-th quantity, NULL past the last. The quantity of this name, or NULL.
@@ -64,4 +65,4 @@ void noli_goal_item_weights(const NoliGoalQuantity* quantity, const NoliGoalPlac
                             double* weight);
 // Adds what follows from derivatives by these weights (n).
 void noli_goal_derive_weights(const NoliGoalQuantity* quantity, const NoliGoalPlace* place,
-                              const double* by_weight, NoliGoalSlopes* slopes);
+                              const double* by_weight, NoliGoalDerivatives* derivatives);

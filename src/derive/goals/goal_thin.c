@@ -43,7 +43,7 @@ static double part_energy(const NoliGoalPlace* place, NoliBlockPart part, const 
   double sum = 0.0;
   for (int64_t s = 0; s < stencils.n; s++) {
     double value, share = goal_thin_share_of(&stencils, s, count);
-    const NoliLocal out = {.energy = noli_local_from(&value, s)};
+    const NoliLocal out = {.energy = &value};
     if (share > 0.0) {
       stencils.evaluate(&energy, place->x, s, s + 1, NOLI_EVAL_ENERGY, &out);
       sum += share * value;
@@ -79,11 +79,12 @@ static void add_by_nodes(const NoliBlockStencils* stencils, int64_t s, double we
 
 // By its elements, the first of which has the number `first` among those of all blocks.
 static void add_by_moduli(const NoliBlockStencils* stencils, int64_t s, int64_t first,
-                          double weight, const NoliEnergyDerivatives* by, NoliGoalSlopes* slopes) {
+                          double weight, const NoliEnergyDerivatives* by,
+                          NoliGoalDerivatives* derivatives) {
   int32_t element[2];
   int n = elements_of(stencils, s, element);
-  double *mu = slopes->inputs.value[NOLI_INPUT_MU],
-         *lambda = slopes->inputs.value[NOLI_INPUT_LAMBDA];
+  double *mu = derivatives->inputs.value[NOLI_INPUT_MU],
+         *lambda = derivatives->inputs.value[NOLI_INPUT_LAMBDA];
   for (int e = 0; e < n && mu != NULL; e++) {
     mu[first + element[e]] += weight * by->by_mu[e];
   }
@@ -93,14 +94,14 @@ static void add_by_moduli(const NoliBlockStencils* stencils, int64_t s, int64_t 
 }
 
 static void derive_part(const NoliGoalPlace* place, NoliBlockPart part, const double* count,
-                        double weight, NoliGoalSlopes* slopes) {
+                        double weight, NoliGoalDerivatives* derivatives) {
   const NoliBlock* block = noli_goal_block(place);
   const NoliBlockStencils stencils = noli_block_stencils(block, part);
   const NoliProblem* problem = &place->sim->model->problem;
   int32_t index = problem->range[place->body].block;
   int64_t first = noli_input_elements(problem, index);
   int64_t first_history = noli_input_histories(problem, index);
-  double* numbers = slopes->inputs.value[NOLI_INPUT_PART];
+  double* numbers = derivatives->inputs.value[NOLI_INPUT_PART];
   int64_t number = NOLI_THIN_NUMBERS * (int64_t)place->body + noli_thin_number(block, part);
   bool framed = part == NOLI_PART_BENDING && noli_block_has_frames(block);
 
@@ -111,26 +112,26 @@ static void derive_part(const NoliGoalPlace* place, NoliBlockPart part, const do
       continue;
     }
     noli_block_energy_derivatives(block, part, s, problem->X, place->x, &by);
-    add_by_nodes(&stencils, s, scale, by.by_x, slopes->x);
-    add_by_nodes(&stencils, s, scale, by.by_rest, slopes->inputs.value[NOLI_INPUT_REST]);
-    add_by_moduli(&stencils, s, first, scale, &by, slopes);
+    add_by_nodes(&stencils, s, scale, by.by_x, derivatives->x);
+    add_by_nodes(&stencils, s, scale, by.by_rest, derivatives->inputs.value[NOLI_INPUT_REST]);
+    add_by_moduli(&stencils, s, first, scale, &by, derivatives);
     if (numbers != NULL) {
       numbers[number] +=
           scale * (number % NOLI_THIN_NUMBERS == NOLI_THIN_RADIUS ? by.by_radius : by.value);
     }
-    for (int k = 0; k < 12 && framed && slopes->history != NULL; k++) {
-      slopes->history[first_history + by.place[k]] += scale * by.by_frame[k];
+    for (int k = 0; k < 12 && framed && derivatives->history != NULL; k++) {
+      derivatives->history[first_history + by.place[k]] += scale * by.by_frame[k];
     }
   }
 }
 
 NoliStatus noli_goal_derive_thin_energy(const NoliGoalPlace* place, double weight,
-                                        NoliGoalSlopes* slopes) {
+                                        NoliGoalDerivatives* derivatives) {
   NoliStatus status = NOLI_OK;
   double* count = NULL;
   NOLI_TRY(create_counts(place, &count));
-  derive_part(place, NOLI_PART_ELEMENTS, count, weight, slopes);
-  derive_part(place, NOLI_PART_BENDING, count, weight, slopes);
+  derive_part(place, NOLI_PART_ELEMENTS, count, weight, derivatives);
+  derive_part(place, NOLI_PART_BENDING, count, weight, derivatives);
 done:
   noli_free(place->sim->context, count);
   return status;

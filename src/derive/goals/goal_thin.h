@@ -8,4 +8,4 @@
 // J.
 NOLI_WARN_UNUSED NoliStatus noli_goal_thin_energy(const NoliGoalPlace* place, double* value);
 NOLI_WARN_UNUSED NoliStatus noli_goal_derive_thin_energy(const NoliGoalPlace* place, double weight,
-                                                         NoliGoalSlopes* slopes);
+                                                         NoliGoalDerivatives* derivatives);

@@ -65,53 +65,53 @@ struct NoliGoals {
 // Numbers of one goal at one time.
 typedef struct Work {
   int32_t n_item, n_component;
-  double* q;         // (n_item x n_component)
-  double* weight;    // (n_item)
-  double* slope;     // (n_item x n_component) of the goal by q
-  double* by_weight; // (n_item)
+  double* q;          // (n_item x n_component)
+  double* weight;     // (n_item)
+  double* derivative; // (n_item x n_component) of the goal by q
+  double* by_weight;  // (n_item)
 } Work;
 
 // ---- forms --------------------------------------------------------------------------------------
 
 // Values of `n` components r = q - target, or one of them; writes the derivative by q.
 static double form_value(const Goal* goal, int n, const double* q, const double* target,
-                         double* slope) {
+                         double* derivative) {
   double value = 0.0;
   for (int k = 0; k < n; k++) {
     double r = q[k] - (target != NULL ? target[k] : 0.0), cut = 0.0;
     switch (goal->form) {
     case NOLI_GOAL_SQUARE:
       value += r * r;
-      slope[k] = 2.0 * r;
+      derivative[k] = 2.0 * r;
       break;
     case NOLI_GOAL_VALUE:
       value += r;
-      slope[k] = 1.0;
+      derivative[k] = 1.0;
       break;
     case NOLI_GOAL_ABOVE:
       cut = fmax(r, 0.0);
       value += cut * cut;
-      slope[k] = 2.0 * cut;
+      derivative[k] = 2.0 * cut;
       break;
     default:
       cut = fmax(-r, 0.0);
       value += cut * cut;
-      slope[k] = -2.0 * cut;
+      derivative[k] = -2.0 * cut;
     }
   }
   return value;
 }
 
 // The form of one item or of a reduced value `q` (n components); adds its derivative times `factor`
-// to slope (n).
+// to derivative (n).
 static double apply_form(const Goal* goal, int n, const double* q, const double* target,
-                         double factor, double* slope) {
+                         double factor, double* derivative) {
   double own[3] = {0.0};
   if (goal->component == MAGNITUDE) {
     double length = hypot(hypot(q[0], n > 1 ? q[1] : 0.0), n > 2 ? q[2] : 0.0);
     double value = form_value(goal, 1, &length, target, own);
     for (int k = 0; k < n; k++) {
-      slope[k] += length > 0.0 ? factor * own[0] * q[k] / length : 0.0;
+      derivative[k] += length > 0.0 ? factor * own[0] * q[k] / length : 0.0;
     }
     return value;
   }
@@ -119,7 +119,7 @@ static double apply_form(const Goal* goal, int n, const double* q, const double*
   int first = one ? goal->component : 0, count = one ? 1 : n;
   double value = form_value(goal, count, q + first, target, own);
   for (int k = 0; k < count; k++) {
-    slope[first + k] += factor * own[k];
+    derivative[first + k] += factor * own[k];
   }
   return value;
 }
@@ -141,7 +141,7 @@ static double total_weight(const Work* work) {
 
 // Form of the mean or sum.
 static double reduce_linear(const Goal* goal, Work* work) {
-  double reduced[3] = {0.0}, slope[3] = {0.0};
+  double reduced[3] = {0.0}, derivative[3] = {0.0};
   double total = goal->reduction == NOLI_GOAL_MEAN ? total_weight(work) : 1.0;
   int n = work->n_component;
   for (int32_t i = 0; i < work->n_item; i++) {
@@ -149,13 +149,13 @@ static double reduce_linear(const Goal* goal, Work* work) {
       reduced[k] += work->weight[i] / total * work->q[(int64_t)i * n + k];
     }
   }
-  double value = apply_form(goal, n, reduced, goal->target, 1.0, slope);
+  double value = apply_form(goal, n, reduced, goal->target, 1.0, derivative);
   for (int32_t i = 0; i < work->n_item; i++) {
     for (int k = 0; k < n; k++) {
       double q = work->q[(int64_t)i * n + k];
       double less = goal->reduction == NOLI_GOAL_MEAN ? reduced[k] : 0.0;
-      work->slope[(int64_t)i * n + k] = slope[k] * work->weight[i] / total;
-      work->by_weight[i] += slope[k] * (q - less) / total;
+      work->derivative[(int64_t)i * n + k] = derivative[k] * work->weight[i] / total;
+      work->by_weight[i] += derivative[k] * (q - less) / total;
     }
   }
   return value;
@@ -169,8 +169,8 @@ static double reduce_each(const Goal* goal, Work* work) {
     bool own = goal->n_target > size;
     const double* target = own ? goal->target + (int64_t)i * size : goal->target;
     double share = work->weight[i] / total;
-    double value =
-        apply_form(goal, n, work->q + (int64_t)i * n, target, share, work->slope + (int64_t)i * n);
+    double value = apply_form(goal, n, work->q + (int64_t)i * n, target, share,
+                              work->derivative + (int64_t)i * n);
     work->by_weight[i] = value;
     sum += share * value;
   }
@@ -182,7 +182,7 @@ static double reduce_each(const Goal* goal, Work* work) {
 
 // Form of N = (sum of w |q|^p / sum of w)^(1/p), relative to the largest |q| against overflow.
 static double reduce_norm(const Goal* goal, Work* work) {
-  double total = total_weight(work), largest = 0.0, mean = 0.0, slope[3] = {0.0};
+  double total = total_weight(work), largest = 0.0, mean = 0.0, derivative[3] = {0.0};
   double p = goal->exponent;
   int n = work->n_component;
   bool one = goal->component >= 0 && goal->component < MAGNITUDE;
@@ -201,7 +201,7 @@ static double reduce_norm(const Goal* goal, Work* work) {
         double by = work->weight[i] / total * pow(size / norm, p - 1.0);
         for (int k = 0; k < n; k++) {
           bool counts = (!one || k == goal->component) && size > 0.0;
-          work->slope[(int64_t)i * n + k] = counts ? by * q[k] / size : 0.0;
+          work->derivative[(int64_t)i * n + k] = counts ? by * q[k] / size : 0.0;
         }
         work->by_weight[i] = norm / (p * total) * (pow(size / norm, p) - 1.0);
       }
@@ -211,12 +211,12 @@ static double reduce_norm(const Goal* goal, Work* work) {
   Goal plain = *goal;
   plain.component = NOLI_NULL_INDEX;
   double norm = largest > 0.0 ? largest * pow(mean, 1.0 / p) : 0.0;
-  double value = apply_form(&plain, 1, &norm, goal->target, 1.0, slope);
+  double value = apply_form(&plain, 1, &norm, goal->target, 1.0, derivative);
   for (int64_t i = 0; i < (int64_t)work->n_item * n; i++) {
-    work->slope[i] *= slope[0];
+    work->derivative[i] *= derivative[0];
   }
   for (int32_t i = 0; i < work->n_item; i++) {
-    work->by_weight[i] *= slope[0];
+    work->by_weight[i] *= derivative[0];
   }
   return value;
 }
@@ -264,7 +264,7 @@ static NoliStatus create_work(NoliContext* context, const Goal* goal, const Noli
   work->n_component = goal->quantity->n_components;
   int64_t n = (int64_t)work->n_item * work->n_component;
   NOLI_NEW_ZERO(context, work->q, n);
-  NOLI_NEW_ZERO(context, work->slope, n);
+  NOLI_NEW_ZERO(context, work->derivative, n);
   NOLI_NEW_ZERO(context, work->weight, work->n_item);
   NOLI_NEW_ZERO(context, work->by_weight, work->n_item);
 done:
@@ -273,7 +273,7 @@ done:
 
 static void free_work(NoliContext* context, Work* work) {
   noli_free(context, work->q);
-  noli_free(context, work->slope);
+  noli_free(context, work->derivative);
   noli_free(context, work->weight);
   noli_free(context, work->by_weight);
 }
@@ -291,7 +291,7 @@ static NoliStatus add_goal(const NoliGoals* goals, const Goal* goal, NoliSim* si
                          .x = at->x,
                          .v = at->v};
   Work work = {0};
-  NoliGoalSlopes slopes = {0};
+  NoliGoalDerivatives derivatives = {0};
   NOLI_TRY(create_work(goals->context, goal, &place, &work));
   NOLI_TRY(goal->quantity->values(&place, work.q));
   noli_goal_item_weights(goal->quantity, &place, work.weight);
@@ -302,24 +302,24 @@ static NoliStatus add_goal(const NoliGoals* goals, const Goal* goal, NoliSim* si
 
   if (at->d_x != NULL) {
     for (int64_t i = 0; i < (int64_t)work.n_item * work.n_component; i++) {
-      work.slope[i] *= factor;
+      work.derivative[i] *= factor;
     }
     for (int32_t i = 0; i < work.n_item; i++) {
       work.by_weight[i] *= factor;
     }
-    slopes.x = at->d_x;
-    slopes.v = at->d_v;
-    slopes.history = at->d_history;
+    derivatives.x = at->d_x;
+    derivatives.v = at->d_v;
+    derivatives.history = at->d_history;
     unsigned wanted = at->d_p != NULL ? noli_parameters_wanted(goals->parameters) : 0;
-    NOLI_TRY(noli_inputs_create(sim, goal->quantity->reads & wanted, 0, &slopes.inputs));
-    NOLI_TRY(goal->quantity->derive(&place, work.slope, &slopes));
-    noli_goal_derive_weights(goal->quantity, &place, work.by_weight, &slopes);
+    NOLI_TRY(noli_inputs_create(sim, goal->quantity->reads & wanted, 0, &derivatives.inputs));
+    NOLI_TRY(goal->quantity->derive(&place, work.derivative, &derivatives));
+    noli_goal_derive_weights(goal->quantity, &place, work.by_weight, &derivatives);
     if (at->d_p != NULL) {
-      noli_parameters_adjoint(goals->parameters, &slopes.inputs, at->d_p);
+      noli_parameters_adjoint(goals->parameters, &derivatives.inputs, at->d_p);
     }
   }
 done:
-  noli_inputs_free(sim->context, &slopes.inputs);
+  noli_inputs_free(sim->context, &derivatives.inputs);
   free_work(goals->context, &work);
   return status;
 }
@@ -345,26 +345,6 @@ NoliObjective noli_goals_objective(NoliGoals* goals) {
 
 NoliGoalDef noli_default_goal_def(void) {
   return (NoliGoalDef){.weight = 1.0, .exponent = 8.0, .t_end = INFINITY};
-}
-
-static NoliStatus copy_vertices(NoliContext* context, const NoliModel* model, const char* where,
-                                const NoliGoalDef* def, Goal* goal) {
-  NoliStatus status = NOLI_OK;
-  int32_t first = model->vert_first[goal->body], n_all = model->vert_first[goal->body + 1] - first;
-  // angles of rods, the last nodes of a body, have no place
-  n_all -= noli_model_angle_count(model, goal->body);
-  NOLI_CHECK(context, def->node == NULL || def->n_node > 0, NOLI_ERROR_ARGUMENT,
-             "%sno vertices of body \"%s\" are selected", where, model->name[goal->body]);
-  goal->n_vertex = def->node != NULL ? def->n_node : n_all;
-  NOLI_NEW(context, goal->vertex, goal->n_vertex);
-  for (int32_t i = 0; i < goal->n_vertex; i++) {
-    int32_t local = def->node != NULL ? def->node[i] : i;
-    NOLI_CHECK(context, local >= 0 && local < n_all, NOLI_ERROR_ARGUMENT,
-               "%sbody \"%s\" has no vertex %d", where, model->name[goal->body], (int)local);
-    goal->vertex[i] = first + local;
-  }
-done:
-  return status;
 }
 
 static NoliStatus copy_elements(NoliContext* context, const NoliModel* model, const char* where,
@@ -470,6 +450,7 @@ static NoliStatus copy_goal(NoliGoals* goals, NoliSim* sim, const char* where,
   goal->body = noli_sim_find_entity(sim, def->of);
   NOLI_CHECK(context, goal->body != NOLI_NULL_INDEX && goal->body < sim->model->n_body,
              NOLI_ERROR_ARGUMENT, "%sthere is no body \"%.80s\"", where, def->of);
+
   goal->other = def->with != NULL ? noli_sim_find_entity(sim, def->with) : NOLI_NULL_INDEX;
   NOLI_CHECK(context,
              def->with == NULL ||
@@ -478,7 +459,8 @@ static NoliStatus copy_goal(NoliGoals* goals, NoliSim* sim, const char* where,
   NOLI_CHECK(context, def->with == NULL || strncmp(def->quantity, "contact_", 8) == 0,
              NOLI_ERROR_ARGUMENT,
              "%s\"with\" is the other body of a \"contact_force\" or \"contact_pressure\"", where);
-  NOLI_TRY(copy_vertices(context, sim->model, where, def, goal));
+  NOLI_TRY(noli_model_list_vertices(sim->model, where, goal->body, def->node, def->n_node,
+                                    &goal->vertex, &goal->n_vertex));
   NOLI_TRY(copy_elements(context, sim->model, where, def, goal));
   NOLI_TRY(read_component(context, where, def, goal));
   NOLI_TRY(copy_target(context, where, def, goal));

@@ -124,8 +124,8 @@ static int32_t count_terms(const NoliSim* sim, const NoliParameter* def) {
 }
 
 // The number of a definition behind point i of a parameter.
-static double* parameter_law_number_of(const NoliBodyDef* body, const NoliParameter* def,
-                                       int32_t i) {
+static const double* parameter_law_number_of(const NoliBodyDef* body, const NoliParameter* def,
+                                             int32_t i) {
   Place place = parameter_law_place_of(def);
   int32_t point = def->point != NULL ? def->point[i] : 0;
   int32_t at = place.first + place.step * point;
@@ -133,15 +133,15 @@ static double* parameter_law_number_of(const NoliBodyDef* body, const NoliParame
     bool each = def->scope == NOLI_SCOPE_ELEMENTS;
     const double* fibre =
         noli_region_fields(body, each ? def->regions.region[point] : def->part)->fibre;
-    return (double*)(uintptr_t)fibre +
-           NOLI_FIBRE_VALUES * (int64_t)(each ? def->regions.local[point] : 0) + 3 + place.first;
+    return fibre + NOLI_FIBRE_VALUES * (int64_t)(each ? def->regions.local[point] : 0) + 3 +
+           place.first;
   }
   const NoliMaterialDef* material = noli_region_material(body, def->part);
   if (place.input == NOLI_INPUT_SERIES) {
-    NoliProny* prony = (NoliProny*)(uintptr_t)material->prony;
+    const NoliProny* prony = material->prony;
     return def->kind == NOLI_PARAMETER_PRONY_G ? &prony->share[point] : &prony->time[point];
   }
-  return (double*)(uintptr_t)&material->parameter[at];
+  return &material->parameter[at];
 }
 
 static void read(const NoliSim* sim, const NoliParameter* def, double* value) {
@@ -155,7 +155,7 @@ static NoliStatus parameter_law_apply(NoliContext* context, const NoliParameter*
   (void)context;
   NoliBodyDef* body = noli_parameter_body(def, definition);
   for (int32_t i = 0; i < noli_parameter_points(def); i++) {
-    *parameter_law_number_of(body, def, i) = value[i];
+    *(double*)noli_owned_data(parameter_law_number_of(body, def, i)) = value[i];
   }
   return NOLI_OK;
 }
@@ -168,8 +168,9 @@ static NoliStatus apply_fibre(NoliContext* context, const NoliParameter* def, co
     return parameter_law_apply(context, def, value, definition);
   }
   int32_t n = noli_region_size(body, def->part);
+  double* number = noli_owned_data(parameter_law_number_of(body, def, 0));
   for (int32_t e = 0; e < n; e++) {
-    parameter_law_number_of(body, def, 0)[NOLI_FIBRE_VALUES * (int64_t)e] = *value;
+    number[NOLI_FIBRE_VALUES * (int64_t)e] = *value;
   }
   return NOLI_OK;
 }

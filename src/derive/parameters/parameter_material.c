@@ -1,7 +1,6 @@
 // Parameters of materials and sections: moduli, densities, thickness and radius.
 #include "derive/parameters/parameter_type.h"
 
-#include "define/definition.h"
 #include "define/properties.h"
 #include "fem/derivatives/element_derivatives.h"
 
@@ -62,9 +61,8 @@ static const char* material_defect(const NoliSim* sim, const NoliParameter* def)
 // ---- values -------------------------------------------------------------------------------------
 
 // The number of a material that a kind varies; these kinds are in the order of the properties.
-static double* material_number(NoliParameterKind kind, const NoliMaterialDef* material) {
-  return noli_property_number(noli_property_at((int32_t)kind),
-                              (NoliMaterialDef*)(uintptr_t)material);
+static double* material_number(NoliParameterKind kind, NoliMaterialDef* material) {
+  return noli_property_number(noli_property_at((int32_t)kind), material);
 }
 
 static double material_value(NoliParameterKind kind, double mu, double lambda, double density) {
@@ -83,7 +81,8 @@ static void read_material(const NoliSim* sim, const NoliParameter* def, double* 
   }
   if (def->scope == NOLI_SCOPE_BODY) {
     const NoliBodyDef* body = &sim->definition.def->bodies[def->of];
-    value[0] = *material_number(def->kind, noli_region_material(body, def->part));
+    NoliMaterialDef material = *noli_region_material(body, def->part);
+    value[0] = *material_number(def->kind, &material);
   }
 }
 
@@ -234,7 +233,8 @@ static NoliStatus make_values(NoliContext* context, const NoliParameter* def, in
   const NoliMaterialRegions* regions = &def->regions;
   NoliMaterialFields fields = *noli_region_fields(body, region);
   const double* field = *noli_property_values(noli_property_at((int32_t)def->kind), &fields);
-  double *made = NULL, number = *material_number(def->kind, noli_region_material(body, region));
+  NoliMaterialDef material = *noli_region_material(body, region);
+  double *made = NULL, number = *material_number(def->kind, &material);
   int32_t n = noli_region_size(body, region);
   for (int32_t i = 0; i < def->n_point; i++) {
     if (regions->region[def->point[i]] != region) {
@@ -259,7 +259,7 @@ static NoliStatus apply_elements(NoliContext* context, const NoliParameter* def,
   NoliStatus status = NOLI_OK;
   const NoliBodyDef* body = noli_parameter_body(def, definition);
   for (int32_t region = 0; region <= body->n_parts; region++) {
-    NoliMaterialFields* fields = (NoliMaterialFields*)(uintptr_t)noli_region_fields(body, region);
+    NoliMaterialFields* fields = noli_owned_data(noli_region_fields(body, region));
     double* made = NULL;
     NOLI_TRY(noli_array_reserve(context, &definition->memory, definition->memory.count + 1));
     NOLI_TRY(make_values(context, def, region, value, body, &made));
@@ -278,7 +278,7 @@ static NoliStatus apply_material(NoliContext* context, const NoliParameter* def,
     return apply_elements(context, def, value, definition);
   }
   const NoliBodyDef* body = noli_parameter_body(def, definition);
-  *material_number(def->kind, noli_region_material(body, def->part)) = *value;
+  *material_number(def->kind, noli_owned_data(noli_region_material(body, def->part))) = *value;
   return NOLI_OK;
 }
 

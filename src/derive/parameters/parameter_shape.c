@@ -3,7 +3,7 @@
 #include "derive/parameters/parameter_type.h"
 
 #include "define/body_proxy.h"
-#include "derive/motion_slopes.h"
+#include "derive/motion_derivatives.h"
 #include "fem/derivatives/element_derivatives.h"
 #include "math/vec3.h"
 #include "mesh/curve.h"
@@ -16,15 +16,15 @@
 // The motions of a body whose positions vary must be functions of them.
 static NoliStatus require_smooth_motions(const NoliModel* model, const NoliParameter* def) {
   NoliStatus status = NOLI_OK;
-  NoliMotionSlopes slopes = {0};
+  NoliMotionDerivatives derivatives = {0};
   for (int32_t m = 0; m < model->n_motion; m++) {
     double t0 = fmax(model->motion[m].def.t_begin, 0.0);
     if (model->motion[m].def.body == def->of) {
-      NOLI_TRY(noli_motion_slopes_set(model, m, t0, t0 + model->h, model->x0, &slopes));
+      NOLI_TRY(noli_motion_derivatives_set(model, m, t0, t0 + model->h, model->x0, &derivatives));
     }
   }
 done:
-  noli_motion_slopes_free(model->context, &slopes);
+  noli_motion_derivatives_free(model->context, &derivatives);
   return status;
 }
 
@@ -85,17 +85,17 @@ static NoliStatus map_shape_masses(NoliParameters* self, const NoliModel* model,
         continue;
       }
       NoliVec3 gradient[4];
-      double volume, slope[3];
+      double volume, derivative[3];
       noli_element_rest_gradients(block, e, model->problem.X, gradient, &volume);
-      noli_store3(slope, gradient[k]);
+      noli_store3(derivative, gradient[k]);
       if (block->n_angle > 0) {
         int32_t angle = block->first_angle + e;
-        double change = model->problem.inertia.mass[angle] * slope[component];
+        double change = model->problem.inertia.mass[angle] * derivative[component];
         NOLI_TRY(noli_parameter_add_mass(self, model, angle, change));
       }
       for (int32_t a = 0; a < n; a++) {
         NOLI_TRY(noli_parameter_add_mass(self, model, node[a],
-                                         block->density[e] * volume / n * slope[component]));
+                                         block->density[e] * volume / n * derivative[component]));
       }
     }
   }
@@ -106,12 +106,12 @@ done:
 // The barrier with open obstacles is as stiff as the potential between elements of the mean weight
 // (solve/contact_gcp.c): in proportion to w^2 eps^(1 - n) in a space of dimension n.
 static NoliStatus add_open_weight(NoliParameters* self, const NoliModel* model,
-                                  const NoliGcpShapeSlope* slope, double by) {
+                                  const NoliGcpShapeDerivative* derivative, double by) {
   NoliStatus status = NOLI_OK;
   const NoliGcpProblem* gcp = &model->problem.contact.gcp;
   const NoliSurface* surface = model->problem.surface;
-  if (gcp->has_open && slope->input == NOLI_INPUT_WEIGHT && slope->index < surface->n_vert &&
-      !model->obstacle[surface->body[slope->index]]) {
+  if (gcp->has_open && derivative->input == NOLI_INPUT_WEIGHT &&
+      derivative->index < surface->n_vert && !model->obstacle[surface->body[derivative->index]]) {
     NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_OPEN,
                                 2.0 / (gcp->weight * (double)self->n_weighted) * by));
   }
@@ -124,10 +124,10 @@ static NoliStatus map_rest_volumes(NoliParameters* self, const NoliModel* model,
   NoliStatus status = NOLI_OK;
   int64_t n = 3 * (int64_t)model->problem.n_vert;
   for (int64_t r = 0; r < model->problem.volumes.n_region; r++) {
-    double slope = self->volume_slope[n * r + at];
-    if (slope != 0.0) {
+    double derivative = self->volume_derivative[n * r + at];
+    if (derivative != 0.0) {
       NOLI_TRY(noli_parameter_add(self, NOLI_INPUT_REGION,
-                                  NOLI_REGION_NUMBERS * r + NOLI_REGION_REST, weight * slope));
+                                  NOLI_REGION_NUMBERS * r + NOLI_REGION_REST, weight * derivative));
     }
   }
 done:
@@ -141,11 +141,12 @@ static NoliStatus map_potential(NoliParameters* self, const NoliModel* model, in
   const NoliGcpShape* shape = &self->shape;
   for (int64_t i = shape->first != NULL ? shape->first[vertex] : 0;
        shape->first != NULL && i < shape->first[vertex + 1]; i++) {
-    const NoliGcpShapeSlope* slope = &shape->slope[i];
-    if (slope->at_start ? start : rest) {
+    const NoliGcpShapeDerivative* derivative = &shape->derivative[i];
+    if (derivative->at_start ? start : rest) {
+      NOLI_TRY(noli_parameter_add(self, derivative->input, derivative->index,
+                                  weight * derivative->derivative[component]));
       NOLI_TRY(
-          noli_parameter_add(self, slope->input, slope->index, weight * slope->slope[component]));
-      NOLI_TRY(add_open_weight(self, model, slope, weight * slope->slope[component]));
+          add_open_weight(self, model, derivative, weight * derivative->derivative[component]));
     }
   }
 done:
@@ -155,11 +156,11 @@ done:
 // The ties of a vertex that moves before the run.
 static NoliStatus map_ties(NoliParameters* self, int32_t vertex, int32_t component, double weight) {
   NoliStatus status = NOLI_OK;
-  const NoliTieSlopes* ties = &self->ties;
+  const NoliTieDerivatives* ties = &self->ties;
   for (int64_t i = ties->n > 0 ? ties->first[vertex] : 0;
        ties->n > 0 && i < ties->first[vertex + 1]; i++) {
     double by[3];
-    noli_store3(by, noli_tie_slope_by(&ties->tie[ties->of[i]], vertex, component));
+    noli_store3(by, noli_tie_derivative_by(&ties->tie[ties->of[i]], vertex, component));
     for (int k = 0; k < 3; k++) {
       NOLI_TRY(
           noli_parameter_add(self, NOLI_INPUT_TIE, 3 * (int64_t)ties->of[i] + k, weight * by[k]));
@@ -249,7 +250,7 @@ static void displace(const NoliParameter* def, const double* value, int32_t n_ve
 }
 
 void noli_parameter_add_velocity(const NoliParameter* def, const double* value, NoliSim* sim) {
-  double* v = sim->model->v0 + 3 * (int64_t)sim->model->vert_first[def->of];
+  double* v = sim->own_model->v0 + 3 * (int64_t)sim->model->vert_first[def->of];
   displace(def, value, count_vertices(sim, def), v);
 }
 
@@ -257,7 +258,7 @@ static NoliStatus apply_positions(NoliContext* context, const NoliParameter* def
                                   const double* value, NoliOwnedDefinition* definition) {
   NoliStatus status = NOLI_OK;
   NoliBodyDef* body = noli_parameter_body(def, definition);
-  NoliMesh* mesh = (NoliMesh*)(uintptr_t)body->mesh;
+  NoliMesh* mesh = noli_owned_data(body->mesh);
   double* moved = NULL;
   if (def->kind == NOLI_PARAMETER_REST_POSITION) {
     NOLI_NEW_ZERO(context, moved, 3 * (int64_t)mesh->n_vert);

@@ -7,7 +7,7 @@
 #include "derive/parameters/material_regions.h"
 #include "derive/parameters/parameters.h"
 #include "derive/parameters/rest_map.h"
-#include "derive/tie_slopes.h"
+#include "derive/tie_derivatives.h"
 
 // The object that a definition names.
 typedef enum NoliParameterOf {
@@ -58,14 +58,15 @@ struct NoliParameters {
   int32_t n_def;
   int32_t n_class;
   int64_t n;
-  double* value;           // (n)
-  double* velocity;        // (n_vert x 3) m/s, at the start
-  double* volume_slope;    // (regions with a volume law x n_vert x 3) m^2, of their volumes at rest
+  double* value;    // (n)
+  double* velocity; // (n_vert x 3) m/s, at the start
+  double*
+      volume_derivative;   // (regions with a volume law x n_vert x 3) m^2, of their volumes at rest
   int64_t* first_entry;    // (n + 1)
   NoliForceShares* shares; // (n_force)
   int32_t n_force;
   NOLI_ARRAY(NoliParameterEntry) entry;
-  NoliTieSlopes ties;
+  NoliTieDerivatives ties;
   NoliGcpShape shape; // of the contact model "gcp"; else empty
   int64_t n_weighted; // of "gcp": vertices that the mean weight is of; else 0
   unsigned wanted;

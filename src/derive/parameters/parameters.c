@@ -8,7 +8,6 @@
 #include "define/definition.h"
 #include "derive/parameters/parameter_type.h"
 #include "fem/derivatives/block_derivatives.h"
-#include "math/vec3.h"
 #include "step/rebuild.h"
 
 #include <math.h>
@@ -465,10 +464,10 @@ static NoliStatus sum_measures(NoliContext* context, const NoliModel* model, con
   NoliStatus status = NOLI_OK;
   const NoliBlock* block = noli_problem_block(&model->problem, force->def.body);
   int64_t n = (int64_t)block->n_element * block->n_local;
-  double *share = NULL, *slope = NULL;
+  double *share = NULL, *derivative = NULL;
   NOLI_NEW(context, share, n);
-  NOLI_NEW(context, slope, 12 * n);
-  NOLI_TRY(noli_derivatives_of(block)->measure_shares(block, share, slope));
+  NOLI_NEW(context, derivative, 12 * n);
+  NOLI_TRY(noli_derivatives_of(block)->measure_shares(block, share, derivative));
   NOLI_NEW_ZERO(context, shares->by_density, block->n_element);
   NOLI_NEW_ZERO(context, shares->by_rest, 3 * (int64_t)model->problem.n_vert);
   for (int64_t k = 0; k < n; k++) {
@@ -477,12 +476,12 @@ static NoliStatus sum_measures(NoliContext* context, const NoliModel* model, con
     double part = shares->count[block->node[k]] / force->total_mass;
     shares->by_density[e] += part * share[k] / block->density[e];
     for (int i = 0; i < 12; i++) {
-      shares->by_rest[3 * (int64_t)corner[i / 3] + i % 3] += part * slope[12 * k + i];
+      shares->by_rest[3 * (int64_t)corner[i / 3] + i % 3] += part * derivative[12 * k + i];
     }
   }
 done:
   noli_free(context, share);
-  noli_free(context, slope);
+  noli_free(context, derivative);
   return status;
 }
 
@@ -571,9 +570,9 @@ NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliP
   NOLI_NEW_ZERO(sim->context, self->first_entry, self->n + 1);
   const NoliProblem* problem = &sim->model->problem;
   int64_t n_x = 3 * (int64_t)problem->n_vert;
-  NOLI_NEW_ZERO(sim->context, self->volume_slope, problem->volumes.n_region * n_x);
+  NOLI_NEW_ZERO(sim->context, self->volume_derivative, problem->volumes.n_region * n_x);
   for (int32_t r = 0; r < problem->volumes.n_region; r++) {
-    noli_volume_add_gradient(&problem->volumes, r, problem->X, self->volume_slope + n_x * r);
+    noli_volume_add_gradient(&problem->volumes, r, problem->X, self->volume_derivative + n_x * r);
   }
   NOLI_NEW(sim->context, self->velocity, n_x);
   memcpy(self->velocity, sim->model->v0, noli_sim_vector_bytes(sim));
@@ -584,7 +583,7 @@ NoliStatus noli_parameters_create_in(NoliSim* sim, const char* list, const NoliP
   }
 
   NOLI_TRY(find_shares(self, sim->model));
-  NOLI_TRY(noli_tie_slopes_create(sim->model, &self->ties));
+  NOLI_TRY(noli_tie_derivatives_create(sim->model, &self->ties));
   if (noli_parameter_has_potential(sim->model)) {
     NOLI_TRY(noli_gcp_shape_create(sim->context, &sim->model->problem.contact.gcp.model,
                                    sim->model->problem.X, &self->shape));
@@ -621,11 +620,11 @@ void noli_parameters_destroy(NoliParameters** owner) {
   noli_owned_definition_free(self->context, &self->source);
   noli_array_free(self->context, &self->entry);
   noli_gcp_shape_free(self->context, &self->shape);
-  noli_tie_slopes_free(self->context, &self->ties);
+  noli_tie_derivatives_free(self->context, &self->ties);
   noli_free(self->context, self->def);
   noli_free(self->context, self->value);
   noli_free(self->context, self->velocity);
-  noli_free(self->context, self->volume_slope);
+  noli_free(self->context, self->volume_derivative);
   noli_free(self->context, self->first_entry);
   noli_free(self->context, self);
   *owner = NULL;
@@ -692,7 +691,7 @@ NoliStatus noli_parameters_apply(const NoliParameters* self, const double* value
   NOLI_TRY(noli_sim_create(context, definition.def, &sim));
 
   // velocities stay, whatever the shape
-  memcpy(sim->model->v0, self->velocity, noli_sim_vector_bytes(sim));
+  memcpy(sim->own_model->v0, self->velocity, noli_sim_vector_bytes(sim));
   for (int32_t d = 0; d < self->n_def; d++) {
     const NoliParameter* def = &self->def[d];
     if (def->type == &noli_parameter_velocity) {

@@ -3,8 +3,6 @@
 #include "base/array.h"
 #include "math/lagrange.h"
 
-#include <string.h>
-
 // A point that moves with a vertex of the mesh.
 typedef struct Link {
   int32_t vertex;

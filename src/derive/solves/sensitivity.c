@@ -2,6 +2,7 @@
 
 #include "derive/history_links.h"
 #include "derive/solves/sensitivity_solve.h"
+#include "math/sums.h"
 #include "step/conditions.h"
 
 #include <math.h>
@@ -40,6 +41,7 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
   NoliStatus status = NOLI_OK;
   NoliSensitivity* self = NULL;
   int64_t n = 3 * (int64_t)sim->model->problem.n_vert;
+
   NOLI_NEW_ZERO(sim->context, self, 1);
   self->context = self->mixed.context = self->part_list.context = sim->context;
   self->sim = sim;
@@ -56,11 +58,13 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
   NOLI_NEW_ZERO(sim->context, self->gradient, n);
   NOLI_TRY(list_pressing(sim, &self->pressing));
   NOLI_NEW_ZERO(sim->context, self->force, sim->model->n_force);
+
   for (int32_t f = 0; noli_sensitivity_wants(self, NOLI_INPUT_FORCE) && f < sim->model->n_force;
        f++) {
     NOLI_NEW_ZERO(sim->context, self->force[f], n);
   }
-  NOLI_TRY(noli_tie_slopes_create(sim->model, &self->ties));
+
+  NOLI_TRY(noli_tie_derivatives_create(sim->model, &self->ties));
   NOLI_TRY(noli_lin_solver_create(sim->context, "cholmod", &self->definite));
   NOLI_TRY(noli_lin_solver_create(sim->context, "umfpack", &self->general));
 done:
@@ -86,7 +90,7 @@ void noli_sensitivity_destroy(NoliSensitivity** owner) {
   for (int32_t f = 0; self->force != NULL && f < self->sim->model->n_force; f++) {
     noli_free(self->context, self->force[f]);
   }
-  noli_tie_slopes_free(self->context, &self->ties);
+  noli_tie_derivatives_free(self->context, &self->ties);
   noli_lin_solver_destroy(&self->definite);
   noli_lin_solver_destroy(&self->general);
   noli_general_matrix_free(self->context, &self->matrix);
@@ -105,7 +109,7 @@ void noli_sensitivity_destroy(NoliSensitivity** owner) {
   *owner = NULL;
 }
 
-const NoliTieSlopes* noli_sensitivity_ties(const NoliSensitivity* self) {
+const NoliTieDerivatives* noli_sensitivity_ties(const NoliSensitivity* self) {
   return &self->ties;
 }
 
@@ -133,17 +137,13 @@ static NoliStatus sensitivity_place(NoliStage* stage, const double* x) {
 static NoliStatus collect_all(NoliSensitivity* self, double t1, double t) {
   NoliStatus status = NOLI_OK;
   NoliSim* sim = self->sim;
-  NoliModel* model = sim->model;
+  const NoliModel* model = sim->model;
   int64_t n = 3 * (int64_t)model->problem.n_vert;
   for (int32_t f = 0; noli_sensitivity_wants(self, NOLI_INPUT_FORCE) && f < model->n_force; f++) {
-    double begin = model->force[f].def.t_begin;
-    model->force[f].def.t_begin = INFINITY;
-    status = noli_sim_collect_loads(sim, t1, t);
-    model->force[f].def.t_begin = begin;
-    NOLI_TRY(status);
+    NOLI_TRY(noli_sim_collect_loads(sim, t1, t, f));
     memcpy(self->force[f], sim->stage->loads.force, (size_t)n * sizeof(double));
   }
-  NOLI_TRY(noli_sim_collect_loads(sim, t1, t));
+  NOLI_TRY(noli_sim_collect_loads(sim, t1, t, NOLI_NULL_INDEX));
   for (int32_t f = 0; noli_sensitivity_wants(self, NOLI_INPUT_FORCE) && f < model->n_force; f++) {
     for (int64_t i = 0; i < n; i++) {
       self->force[f][i] = sim->stage->loads.force[i] - self->force[f][i];
@@ -187,6 +187,7 @@ static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int
   NoliStage* stage = self->sim->stage;
   const NoliTapeStage* from = &part->stage[index];
   double *to_tilde = stage->time.x_tilde, *to_hat = stage->time.x_hat;
+
   stage->time = from->time;
   stage->time.x_tilde = memcpy(to_tilde, x_tilde, noli_sim_vector_bytes(self->sim));
   stage->time.x_hat = to_hat;
@@ -195,24 +196,29 @@ static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int
   set_prescribed(from, stage);
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(collect_forces(self, part, t));
+
   if (stage->problem->contact.fixed_stiffness > 0.0) {
     stage->contact.kappa = 0.0; // that of a stage before may be larger
     NOLI_TRY(noli_stage_initial_kappa(stage));
   }
+
   noli_mixed_list_clear(&self->mixed);
   set_damping(self, part);
   NOLI_TRY(sensitivity_place(stage, lagged));
   NOLI_TRY(noli_stage_lag_friction(stage));
+
   if (stage->problem->friction.acts && !noli_sensitivity_is_general(self)) {
     NOLI_TRY(stage->problem->contact.model->derivatives->lagged_friction(stage, x, self->classes,
                                                                          &self->mixed));
   }
+
   NOLI_TRY(sensitivity_place(stage, x));
   noli_stage_list_terms(stage);
-  NOLI_TRY(noli_sensitivity_list_slopes(self));
+  NOLI_TRY(noli_sensitivity_list_derivatives(self));
+
   if (noli_sensitivity_wants(self, NOLI_INPUT_TIE)) {
     NOLI_TRY(noli_sensitivity_find_gradient(self, self->gradient));
-    noli_tie_slopes_gather(&self->ties, &stage->problem->followers, self->gradient);
+    noli_tie_derivatives_gather(&self->ties, &stage->problem->followers, self->gradient);
   }
 done:
   return status;
@@ -330,13 +336,13 @@ static void negate(double* x, int64_t n) {
 // Forces on tied nodes, where weights change.
 static void ties_adjoint(const NoliSensitivity* self, const double* lambda, const NoliInputs* to) {
   if (to->value[NOLI_INPUT_TIE] != NULL) {
-    noli_tie_slopes_add_power(&self->ties, self->gradient, lambda, to->value[NOLI_INPUT_TIE]);
+    noli_tie_derivatives_add_power(&self->ties, self->gradient, lambda, to->value[NOLI_INPUT_TIE]);
   }
 }
 
 static void ties_tangent(const NoliSensitivity* self, const NoliInputs* change, double* g) {
   if (change->value[NOLI_INPUT_TIE] != NULL) {
-    noli_tie_slopes_add_forces(&self->ties, self->gradient, change->value[NOLI_INPUT_TIE], g);
+    noli_tie_derivatives_add_forces(&self->ties, self->gradient, change->value[NOLI_INPUT_TIE], g);
   }
 }
 
@@ -363,8 +369,8 @@ NoliStatus noli_sensitivity_adjoint(NoliSensitivity* self, const double* b, Noli
   if (moves_targets(self)) {
     memcpy(self->product, b, (size_t)n * sizeof *b);
     NOLI_TRY(noli_sensitivity_multiply(self, true, NOLI_ROLE_ALL, lambda, self->product));
-    noli_tie_slopes_act(&self->ties, &stage->problem->followers, stage->n_threads, stage->here->x,
-                        self->product, to->value[NOLI_INPUT_TIE]);
+    noli_tie_derivatives_act(&self->ties, &stage->problem->followers, stage->n_threads,
+                             stage->here->x, self->product, to->value[NOLI_INPUT_TIE]);
     for (int32_t i = 0; i < stage->prescribed.n; i++) {
       for (int32_t k = 0; k < 3; k++) {
         int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
@@ -396,8 +402,8 @@ NoliStatus noli_sensitivity_tangent(NoliSensitivity* self, const NoliInputs* cha
     }
   }
   if (moves_targets(self)) {
-    noli_tie_slopes_follow(&self->ties, &stage->problem->followers, stage->n_threads,
-                           change->value[NOLI_INPUT_TIE], stage->here->x, self->product);
+    noli_tie_derivatives_follow(&self->ties, &stage->problem->followers, stage->n_threads,
+                                change->value[NOLI_INPUT_TIE], stage->here->x, self->product);
     NOLI_TRY(noli_sensitivity_multiply(self, false, NOLI_ROLE_ALL, self->product, g));
   }
   inputs_tangent(self, change, g);
@@ -432,13 +438,6 @@ NoliStatus noli_sensitivity_set_start(NoliSensitivity* self, const NoliTapePart*
   return set_stage(self, part, 0, *part->start.time, part->start.x, part->start.x, part->start.x);
 }
 
-// y += a x
-static void sensitivity_add(int64_t n, double a, const double* x, double* y) {
-  for (int64_t i = 0; i < n; i++) {
-    y[i] += a * x[i];
-  }
-}
-
 NoliStatus noli_sensitivity_force_adjoint(NoliSensitivity* self, const NoliTapePart* part,
                                           const double* b, NoliInputs* to, double* x, double* v) {
   NoliStatus status = NOLI_OK;
@@ -462,12 +461,12 @@ NoliStatus noli_sensitivity_force_adjoint(NoliSensitivity* self, const NoliTapeP
   negate(lambda, n);
   memset(self->product, 0, (size_t)n * sizeof(double));
   NOLI_TRY(noli_sensitivity_multiply(self, true, FORCES, lambda, self->product));
-  sensitivity_add(n, 1.0, hat, self->product);
-  sensitivity_add(n, 1.0, lagged, self->product);
-  noli_tie_slopes_act(&self->ties, &stage->problem->followers, stage->n_threads, part->start.x,
-                      self->product, to->value[NOLI_INPUT_TIE]);
-  sensitivity_add(n, 1.0, self->product, x);
-  sensitivity_add(n, -stage->time.h_v, hat, v);
+  noli_add_scaled(n, 1.0, hat, self->product);
+  noli_add_scaled(n, 1.0, lagged, self->product);
+  noli_tie_derivatives_act(&self->ties, &stage->problem->followers, stage->n_threads, part->start.x,
+                           self->product, to->value[NOLI_INPUT_TIE]);
+  noli_add_scaled(n, 1.0, self->product, x);
+  noli_add_scaled(n, -stage->time.h_v, hat, v);
 done:
   return status;
 }
@@ -482,7 +481,7 @@ NoliStatus noli_sensitivity_force_tangent(NoliSensitivity* self, const NoliTapeP
   double h_e_sqr = stage->time.h_e * stage->time.h_e, *g = self->lambda;
   double* hat = change->value[NOLI_INPUT_REFERENCE];
   memcpy(hat, x, (size_t)n * sizeof *hat);
-  sensitivity_add(n, -stage->time.h_v, v, hat);
+  noli_add_scaled(n, -stage->time.h_v, v, hat);
   memcpy(change->value[NOLI_INPUT_LAGGED], x, (size_t)n * sizeof *x);
   memset(g, 0, (size_t)n * sizeof *g);
   NOLI_TRY(noli_sensitivity_multiply(self, false, VISCOUS, hat, g));
@@ -492,7 +491,7 @@ NoliStatus noli_sensitivity_force_tangent(NoliSensitivity* self, const NoliTapeP
   ties_tangent(self, change, g);
   noli_stage_act_on_nodes(stage, g);
   memset(force, 0, (size_t)n * sizeof *force);
-  sensitivity_add(n, -1.0 / h_e_sqr, g, force);
+  noli_add_scaled(n, -1.0 / h_e_sqr, g, force);
 done:
   return status;
 }
@@ -527,7 +526,7 @@ NoliStatus noli_sensitivity_damping_tangent(NoliSensitivity* self, const NoliInp
   NOLI_TRY(noli_sensitivity_list_damping(self, &self->part_list));
   list_tangent(&self->part_list, change, g);
   NOLI_TRY(noli_sensitivity_multiply(self, false, NOLI_ROLE_DAMPING, moved, g));
-  sensitivity_add(n, 1.0 / h_e_sqr, g, force);
+  noli_add_scaled(n, 1.0 / h_e_sqr, g, force);
 done:
   return status;
 }

@@ -7,7 +7,7 @@
 
 #include "derive/inputs.h"
 #include "derive/tape.h"
-#include "derive/tie_slopes.h"
+#include "derive/tie_derivatives.h"
 #include "noli/derivative.h"
 
 typedef struct NoliSensitivity NoliSensitivity;
@@ -20,7 +20,7 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wante
 void noli_sensitivity_destroy(NoliSensitivity** owner);
 
 // How the ties of the simulation follow shapes.
-const NoliTieSlopes* noli_sensitivity_ties(const NoliSensitivity* self);
+const NoliTieDerivatives* noli_sensitivity_ties(const NoliSensitivity* self);
 
 // Says which bodies have rest shapes that vary: forces on them follow these. To be called once
 // before solves are set up, where rest positions are wanted. Fails with NOLI_ERROR_MEMORY.

@@ -60,9 +60,9 @@ static void sensitivity_places_evaluate(void* user, double shift, double* value)
     memcpy(X, shifted->sim->model->problem.X + 3 * (int64_t)shifted->force->node[i], sizeof X);
     X[shifted->axis] += shift;
     memset(own, 0, 3 * sizeof *own);
-    shifted->sim->model->n_calls++;
+    noli_host_called(shifted->sim->host.calls, 1);
     def->value(def->user, shifted->t, X, own);
-    shifted->sim->model->n_calls--;
+    noli_host_called(shifted->sim->host.calls, -1);
     noli_store3(own, noli_scale3(1.0 + def->change, noli_load3(own)));
   }
 }
@@ -86,7 +86,7 @@ done:
   return status;
 }
 
-static NoliStatus find_slopes(const NoliSensitivity* self, int32_t index) {
+static NoliStatus find_derivatives(const NoliSensitivity* self, int32_t index) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = self->sim->model;
   Shifted shifted = {.sim = self->sim, .force = &model->force[index], .t = self->t};
@@ -105,7 +105,7 @@ static NoliStatus find_slopes(const NoliSensitivity* self, int32_t index) {
                               STEP * model->problem.size.d, table));
     NOLI_TRY(require_smooth(&shifted, index, table, largest / model->problem.size.d));
     for (int64_t j = 0; j < n; j++) {
-      self->by_place[index][j / 3].m[j % 3][shifted.axis] = table[j].slope;
+      self->by_place[index][j / 3].m[j % 3][shifted.axis] = table[j].derivative;
     }
   }
 done:
@@ -116,7 +116,7 @@ done:
 
 // Finds how the values of all forces that act change with places, at the time of the stage, unless
 // that is known.
-static NoliStatus find_all_slopes(NoliSensitivity* self) {
+static NoliStatus find_all_derivatives(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = self->sim->model;
   if (self->place_time == self->t) {
@@ -125,7 +125,7 @@ static NoliStatus find_all_slopes(NoliSensitivity* self) {
   self->place_time = (double)NAN;
   for (int32_t f = 0; f < model->n_force; f++) {
     if (self->by_place[f] != NULL) {
-      NOLI_TRY(find_slopes(self, f));
+      NOLI_TRY(find_derivatives(self, f));
     }
   }
   self->place_time = self->t;
@@ -174,7 +174,7 @@ static NoliStatus list_in_elements(NoliSensitivity* self, const NoliBlock* block
 
   for (int64_t e = 0; e < block->n_element; e++) {
     const int32_t* node = block->node + n * e;
-    NoliLocal out = {.gradient = noli_local_from(force, 3 * n * e)};
+    NoliLocal out = {.gradient = force};
     for (int32_t b = 0; b < n; b++) {
       unit[3 * (int64_t)node[b]] = 1.0;
       block->type->inertia(&energy, unit, e, e + 1, NOLI_EVAL_GRADIENT, &out);
@@ -197,23 +197,24 @@ static NoliStatus list_on_faces(NoliSensitivity* self, const NoliForce* force, d
   const double* x = stage->here->x;
   bool curved = force->curved.n > 0;
   if (force->kind == NOLI_FORCE_TRACTION) {
-    return curved
-               ? noli_curved_traction_place_slopes(&self->mixed, &force->curved, self->place, scale)
-               : noli_traction_place_slopes(&self->mixed, &force->faces, problem->X, self->place,
-                                            scale);
+    return curved ? noli_curved_traction_place_derivatives(&self->mixed, &force->curved,
+                                                           self->place, scale)
+                  : noli_traction_place_derivatives(&self->mixed, &force->faces, problem->X,
+                                                    self->place, scale);
   }
   if (curved) {
     NoliCurvedPressure pressure = noli_stage_curved_pressure(stage, force->pressed_first);
     pressure.scale = scale;
-    return noli_curved_pressure_place_slopes(&self->mixed, &pressure, self->place, self->begin, x);
+    return noli_curved_pressure_place_derivatives(&self->mixed, &pressure, self->place, self->begin,
+                                                  x);
   }
   NoliPressure pressure = {.faces = &problem->pressed.flat,
                            .value = stage->loads.pressure,
                            .origin = stage->loads.pressure_origin,
                            .scale = scale};
-  return noli_pressure_place_slopes(&self->mixed, &pressure, force->pressed_first,
-                                    force->pressed_first + force->faces.n, self->place, self->begin,
-                                    x);
+  return noli_pressure_place_derivatives(&self->mixed, &pressure, force->pressed_first,
+                                         force->pressed_first + force->faces.n, self->place,
+                                         self->begin, x);
 }
 
 NoliStatus noli_sensitivity_list_places(NoliSensitivity* self) {
@@ -221,7 +222,7 @@ NoliStatus noli_sensitivity_list_places(NoliSensitivity* self) {
   const NoliModel* model = self->sim->model;
   const NoliStageTime* time = &self->sim->stage->time;
   double scale = time->h_e * time->h_e;
-  NOLI_TRY(find_all_slopes(self));
+  NOLI_TRY(find_all_derivatives(self));
 
   for (int32_t f = 0; f < model->n_force; f++) {
     const NoliForce* force = &model->force[f];

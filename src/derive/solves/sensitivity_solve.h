@@ -1,6 +1,6 @@
 // Declarations shared by the files of derivatives of one solve: sensitivity.c sets solves up and
 // multiplies by their derivatives, sensitivity_defect.c refuses, sensitivity_system.c solves,
-// sensitivity_slopes.c lists what the equations depend on, sensitivity_places.c what forces by
+// sensitivity_derivatives.c lists what the equations depend on, sensitivity_places.c what forces by
 // place depend on, and sensitivity_polish.c ends solves accurately.
 #pragma once
 
@@ -12,7 +12,7 @@ struct NoliSensitivity {
   NoliSim* sim;
   unsigned wanted;
   NoliPairClasses classes;
-  NoliTieSlopes ties;
+  NoliTieDerivatives ties;
   NoliMixedList mixed;      // of the current solve
   NoliMixedList part_list;  // of a part of its terms; scratch
   const NoliTapePart* part; // it is one of this part; NULL: nothing is set up
@@ -66,7 +66,7 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_find_gradient(NoliSensitivity* self
 // ---- inputs ----
 
 // Lists the derivatives of the equations by all inputs but predictions and lagged friction.
-NOLI_WARN_UNUSED NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self);
+NOLI_WARN_UNUSED NoliStatus noli_sensitivity_list_derivatives(NoliSensitivity* self);
 
 // Lists the derivatives of forces whose values follow rest positions that vary. Fails with
 // NOLI_ERROR_ARGUMENT where values jump.

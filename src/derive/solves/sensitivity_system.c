@@ -133,7 +133,7 @@ static void add_stencil(const Product* product, const NoliEnergyTerm* term, int6
   const int32_t* node = term->node + noli_term_first(term, s);
   double* blocks = product->blocks;
   memset(blocks, 0, 9 * sizeof *blocks * (size_t)noli_stencil_blocks(size));
-  NoliLocal out = {.hessian = noli_local_from(blocks, 9 * noli_term_first_block(term, s))};
+  NoliLocal out = {.hessian = blocks};
   term->evaluate(term->data, product->x, s, s + 1, what, &out);
   for (int32_t a = 0; a < size; a++) {
     for (int32_t b = a; b < size; b++) {
@@ -213,7 +213,7 @@ NoliStatus noli_sensitivity_find_gradient(NoliSensitivity* self, double* gradien
     noli_term_prepare(term, stage->here->x, stage->n_threads);
     for (int64_t s = 0; s < term->n_stencil; s++) {
       int64_t first = noli_term_first(term, s);
-      NoliLocal out = {.gradient = noli_local_from(local, 3 * first)};
+      NoliLocal out = {.gradient = local};
       term->evaluate(term->data, stage->here->x, s, s + 1, NOLI_EVAL_GRADIENT, &out);
       for (int32_t a = 0; a < noli_term_size(term, s); a++) {
         double* to = gradient + 3 * (int64_t)term->node[first + a];

@@ -13,14 +13,14 @@ typedef struct Call {
 // NaN where the method must end; it asks no more then.
 static double objective(unsigned n, const double* y, double* gradient, void* user) {
   Call* call = user;
-  const double *value = NULL, *slope = NULL;
-  if (!call->def->evaluate(call->def->user, y, &value, &slope)) {
+  const double *value = NULL, *derivative = NULL;
+  if (!call->def->evaluate(call->def->user, y, &value, &derivative)) {
     nlopt_force_stop(call->optimizer);
     return NAN;
   }
   if (gradient != NULL) {
     for (unsigned i = 0; i < n; i++) {
-      gradient[i] = call->def->scale * slope[i];
+      gradient[i] = call->def->scale * derivative[i];
     }
   }
   return call->def->scale * value[0];
@@ -29,15 +29,15 @@ static double objective(unsigned n, const double* y, double* gradient, void* use
 static void constraints(unsigned m, double* result, unsigned n, const double* y, double* gradient,
                         void* user) {
   Call* call = user;
-  const double *value = NULL, *slope = NULL;
-  if (!call->def->evaluate(call->def->user, y, &value, &slope)) {
+  const double *value = NULL, *derivative = NULL;
+  if (!call->def->evaluate(call->def->user, y, &value, &derivative)) {
     nlopt_force_stop(call->optimizer);
     memset(result, 0, sizeof(double) * m);
     return;
   }
   memcpy(result, value + 1, sizeof(double) * m);
   if (gradient != NULL) {
-    memcpy(gradient, slope + n, sizeof(double) * m * n);
+    memcpy(gradient, derivative + n, sizeof(double) * m * n);
   }
 }
 

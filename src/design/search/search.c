@@ -96,12 +96,12 @@ static void end(Search* search, NoliSearchEnd reason) {
 static void search_take(Search* search) {
   const NoliSearchDef* def = search->def;
   Sample* last = &search->last;
-  double slope = 0.0;
+  double derivative = 0.0;
   for (int32_t i = 0; i < def->n && !search->best.known; i++) {
-    slope = fmax(slope, fabs(last->gradient[i]));
+    derivative = fmax(derivative, fabs(last->gradient[i]));
   }
   if (!search->best.known) {
-    search->scale = slope > 0.0 && isfinite(slope) ? 1.0 / slope : 1.0;
+    search->scale = derivative > 0.0 && isfinite(derivative) ? 1.0 / derivative : 1.0;
   }
   last->violation = 0.0;
   for (int32_t k = 1; k <= def->m; k++) {
@@ -149,6 +149,7 @@ static bool sample_at(Search* search, const double* y) {
     end(search, NOLI_SEARCH_EVALUATIONS);
     return false;
   }
+
   bool valid = false;
   last->known = false;
   memcpy(last->y, y, sizeof *y * (size_t)def->n);
@@ -163,6 +164,7 @@ static bool sample_at(Search* search, const double* y) {
     miss(search);
     return false;
   }
+
   last->known = true;
   search_take(search);
   return !search->ended;
@@ -247,6 +249,7 @@ static NoliStatus run_method(Search* search, double* y) {
                           .evaluate = search_evaluate,
                           .user = search};
   double value = search->best.value[0], violation = search->best.violation;
+
   place_box(search);
   search->failed = search->improved = false;
   memcpy(y, search->best.y, sizeof *y * (size_t)def->n);

@@ -39,8 +39,8 @@ typedef struct Loop {
 static void stiffness_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const Loop* loop = user;
-  NoliLocal local = {.hessian = loop->out};
   for (int64_t t = begin; t < end; t++) {
+    NoliLocal local = {.hessian = loop->out + doubles_of_stencil(&loop->stencils) * t};
     NoliBlockEnergy energy = {
         .block = loop->block, .part = loop->part, .scale = loop->stencils.damping_time[t]};
     loop->stencils.evaluate(&energy, loop->x0, t, t + 1, NOLI_EVAL_PROJECTED, &local);
@@ -141,15 +141,16 @@ static void damping_evaluate(const void* data, const double* x, int64_t begin, i
       double f[3 * NOLI_TET_NODES_MAX];
       double form = damping_apply(&stencils, t, damping->stiffness, x, damping->reference, f);
       if (what & NOLI_EVAL_ENERGY) {
-        out->energy[t] = 0.5 * damping->scale * form;
+        out->energy[t - begin] = 0.5 * damping->scale * form;
       }
       for (int32_t i = 0; (what & NOLI_EVAL_GRADIENT) && i < n; i++) {
-        out->gradient[n * t + i] = damping->scale * f[i];
+        out->gradient[n * (t - begin) + i] = damping->scale * f[i];
       }
     }
     if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
       for (int64_t i = 0; i < n_double; i++) {
-        out->hessian[n_double * t + i] = damping->scale * damping->stiffness[n_double * t + i];
+        out->hessian[n_double * (t - begin) + i] =
+            damping->scale * damping->stiffness[n_double * t + i];
       }
     }
   }

@@ -170,7 +170,7 @@ bool noli_block_yields(const NoliBlock* block) {
 double noli_block_mean_volume(const NoliBlock* block, int32_t element) {
   double volume = 0.0;
   if (block->type->point_volume == NULL) {
-    return block->type->rest_volume(block, element, element + 1);
+    return noli_block_rest_volume(block, element, element + 1);
   }
   for (int32_t q = 0; q < block->type->point_count(block); q++) {
     volume += block->type->point_volume(block, element, q);

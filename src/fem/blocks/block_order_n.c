@@ -74,9 +74,9 @@ static NoliStatus measure_volumes(NoliContext* context, NoliOrderN* self) {
   double* moment = NULL;
   NOLI_NEW(context, self->volume, self->space.n_tet);
   NOLI_NEW(context, moment, 3 * (int64_t)self->space.n_tet);
-  NOLI_NEW(context, self->volume_slope, 12 * (int64_t)self->space.n_tet);
+  NOLI_NEW(context, self->volume_derivative, 12 * (int64_t)self->space.n_tet);
   NOLI_TRY(noli_space_moments(context, &self->space, self->volume, moment));
-  NOLI_TRY(noli_space_volume_slopes(context, &self->space, self->volume_slope));
+  NOLI_TRY(noli_space_volume_derivatives(context, &self->space, self->volume_derivative));
   self->total_volume = order_n_volume_of(self, 0, self->space.n_tet);
 done:
   noli_free(context, moment);
@@ -116,7 +116,7 @@ static void order_n_destroy(NoliBlock* block) {
   noli_elements_destroy(context, &self->elements);
   noli_space_destroy(context, &self->space);
   noli_free(context, self->volume);
-  noli_free(context, self->volume_slope);
+  noli_free(context, self->volume_derivative);
   noli_free(context, self->row_sum);
   noli_free(context, self->measure);
   noli_free(context, self->scratch);

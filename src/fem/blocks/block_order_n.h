@@ -13,9 +13,9 @@ typedef struct NoliOrderN {
   double total_mass; // kg
   double* volume;    // (n_tet) m^3 at rest, by an exact rule
   double total_volume;
-  double* volume_slope; // (n_tet x 12) m^2, how volumes change with their vertices
-  double* row_sum;      // (n_node) kg
-  double* measure;      // (n_node) kg, > 0: the diagonal of the mass, times `stretch`
+  double* volume_derivative; // (n_tet x 12) m^2, how volumes change with their vertices
+  double* row_sum;           // (n_node) kg
+  double* measure;           // (n_node) kg, > 0: the diagonal of the mass, times `stretch`
   double stretch;
   double* scratch; // (5 x n_node x 3) of the solves with the mass
 } NoliOrderN;

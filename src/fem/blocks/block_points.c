@@ -3,7 +3,6 @@
 #include "fem/derivatives/block_derivatives.h"
 
 #include <math.h>
-#include <string.h>
 
 #define PI 3.14159265358979323846
 
@@ -59,40 +58,12 @@ static void points_add_mass(const NoliBlock* block, double* mass) {
   }
 }
 
-static double points_rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
-  double volume = 0.0;
-  for (int32_t p = begin; p < end; p++) {
-    volume += points_volume_of(block, p);
-  }
-  return volume;
-}
-
-// The modulus of a ball of the material: the measure of stiffness for contact.
-static double modulus(const NoliBlock* block, int32_t p) {
-  return 2.0 * block->lame_mu[p] + block->lame_lambda[p];
-}
-
-static double size_sqr(const NoliBlock* block, int32_t p) {
+// The modulus is that of a ball of the material: the measure of stiffness for contact.
+static NoliElementSize points_size(const NoliBlock* block, int32_t p) {
   double radius = ((const Points*)block->self)->radius[p];
-  return 4.0 * radius * radius;
-}
-
-static double points_wave_time_sqr(const NoliBlock* block) {
-  double sum = 0.0;
-  for (int32_t p = 0; p < block->n_element; p++) {
-    sum += points_volume_of(block, p) * block->density[p] * size_sqr(block, p) / modulus(block, p);
-  }
-  return sum;
-}
-
-static double points_frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
-                                   const double* mass) {
-  double largest = 0.0;
-  for (int32_t p = begin; p < end; p++) {
-    double stiffness = modulus(block, p) * points_volume_of(block, p) / size_sqr(block, p);
-    largest = fmax(largest, stiffness / mass[block->node[p]]);
-  }
-  return largest;
+  return (NoliElementSize){.volume = points_volume_of(block, p),
+                           .length_sqr = 4.0 * radius * radius,
+                           .modulus = 2.0 * block->lame_mu[p] + block->lame_lambda[p]};
 }
 
 static void points_add_stress(const NoliBlock* block, int32_t element, const double* x,
@@ -108,9 +79,7 @@ const NoliBlockType noli_block_points = {.name = "points",
                                          .finish = points_finish,
                                          .destroy = points_destroy,
                                          .add_mass = points_add_mass,
-                                         .rest_volume = points_rest_volume,
-                                         .wave_time_sqr = points_wave_time_sqr,
-                                         .frequency_sqr = points_frequency_sqr,
+                                         .size = points_size,
                                          .add_stress = points_add_stress,
                                          .damping = &noli_block_damping,
                                          .derivatives =

@@ -237,40 +237,14 @@ static void add_twisted_mass(const NoliBlock* block, double* mass) {
   }
 }
 
-static double rods_rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
-  double volume = 0.0;
-  for (int32_t s = begin; s < end; s++) {
-    volume += rods_volume_of(block, s);
-  }
-  return volume;
-}
-
-static double size_sqr(const NoliBlock* block, int32_t s) {
-  return noli_rods_of(block)->length[s] * noli_rods_of(block)->length[s];
-}
-
-// Wave modulus, Pa: of stretching, or of bending if segments are shorter than thick.
-static double modulus(const NoliBlock* block, int32_t s) {
+// The modulus is that of stretching, or of bending if segments are shorter than thick.
+static NoliElementSize rods_size(const NoliBlock* block, int32_t s) {
   const NoliRods* self = noli_rods_of(block);
-  return (self->stretching[s] + 4.0 * self->bending[s] / size_sqr(block, s)) / self->area[s];
-}
-
-static double rods_wave_time_sqr(const NoliBlock* block) {
-  double sum = 0.0;
-  for (int32_t s = 0; s < block->n_element; s++) {
-    sum += rods_volume_of(block, s) * block->density[s] * size_sqr(block, s) / modulus(block, s);
-  }
-  return sum;
-}
-
-static double rods_frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
-                                 const double* mass) {
-  double largest = 0.0;
-  for (int32_t s = begin; s < end; s++) {
-    double stiffness = modulus(block, s) * rods_volume_of(block, s) / size_sqr(block, s);
-    largest = fmax(largest, stiffness / mass[block->node[2 * (int64_t)s]]);
-  }
-  return largest;
+  double length_sqr = self->length[s] * self->length[s];
+  return (NoliElementSize){.volume = rods_volume_of(block, s),
+                           .length_sqr = length_sqr,
+                           .modulus = (self->stretching[s] + 4.0 * self->bending[s] / length_sqr) /
+                                      self->area[s]};
 }
 
 // Tension or pressure along the rod, over its area at rest.
@@ -359,7 +333,7 @@ static NoliVec3 moment_of(const NoliBlock* block, const NoliBlockStencils* stenc
   const NoliRods* self = noli_rods_of(block);
   const NoliBlockEnergy energy = {.block = block, .part = NOLI_PART_BENDING, .scale = 1.0};
   double gradient[15] = {0};
-  const NoliLocal local = {.gradient = noli_local_from(gradient, 3 * stencils->size * i)};
+  const NoliLocal local = {.gradient = gradient};
   stencils->evaluate(&energy, x, i, i + 1, NOLI_EVAL_GRADIENT, &local);
   const int32_t* node = self->turns.node + 3 * i;
   NoliVec3 edge =
@@ -415,9 +389,7 @@ const NoliBlockType noli_block_rods = {.name = "rods",
                                        .finish = rods_finish,
                                        .destroy = rods_destroy,
                                        .add_mass = rods_add_mass,
-                                       .rest_volume = rods_rest_volume,
-                                       .wave_time_sqr = rods_wave_time_sqr,
-                                       .frequency_sqr = rods_frequency_sqr,
+                                       .size = rods_size,
                                        .add_stress = rods_add_stress,
                                        .rod_forces = rod_forces,
                                        .elasticity = elasticity,
@@ -437,9 +409,7 @@ const NoliBlockType noli_block_twisted = {.name = "twisted rods",
                                           .start_history = start_history,
                                           .move_history = move_history,
                                           .add_mass = add_twisted_mass,
-                                          .rest_volume = rods_rest_volume,
-                                          .wave_time_sqr = rods_wave_time_sqr,
-                                          .frequency_sqr = rods_frequency_sqr,
+                                          .size = rods_size,
                                           .add_stress = rods_add_stress,
                                           .rod_forces = rod_forces,
                                           .elasticity = elasticity,

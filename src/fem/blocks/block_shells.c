@@ -211,41 +211,13 @@ static void shells_add_mass(const NoliBlock* block, double* mass) {
   }
 }
 
-static double shells_rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
-  double volume = 0.0;
-  for (int32_t t = begin; t < end; t++) {
-    volume += shells_volume_of(block, t);
-  }
-  return volume;
-}
-
-// Wave modulus, Pa: of stretching. Bending waves are slower unless a sheet is thicker than wide.
-static double modulus(const NoliBlock* block, int32_t t) {
+// The modulus is that of stretching. Bending waves are slower unless a sheet is thicker than wide.
+static NoliElementSize shells_size(const NoliBlock* block, int32_t t) {
   const NoliMembraneParameters* parameters = &noli_shells_of(block)->parameters[t];
   double isotropic = 2.0 * parameters->lame.mu + parameters->lame.lambda;
-  return fmax(isotropic, parameters->weft);
-}
-
-static double size_sqr(const NoliBlock* block, int32_t t) {
-  return 2.0 * noli_shells_of(block)->triangles.area[t];
-}
-
-static double shells_wave_time_sqr(const NoliBlock* block) {
-  double sum = 0.0;
-  for (int32_t t = 0; t < block->n_element; t++) {
-    sum += shells_volume_of(block, t) * block->density[t] * size_sqr(block, t) / modulus(block, t);
-  }
-  return sum;
-}
-
-static double shells_frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
-                                   const double* mass) {
-  double largest = 0.0;
-  for (int32_t t = begin; t < end; t++) {
-    double stiffness = modulus(block, t) * shells_volume_of(block, t) / size_sqr(block, t);
-    largest = fmax(largest, stiffness / mass[block->node[3 * (int64_t)t]]);
-  }
-  return largest;
+  return (NoliElementSize){.volume = shells_volume_of(block, t),
+                           .length_sqr = 2.0 * noli_shells_of(block)->triangles.area[t],
+                           .modulus = fmax(isotropic, parameters->weft)};
 }
 
 // Cauchy stress P F^T / J, with the rest thickness.
@@ -304,7 +276,7 @@ static void add_moments(const NoliBlock* block, const double* x, NoliSheetForces
   const NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_BENDING);
   for (int64_t i = 0; i < stencils.n; i++) {
     double gradient[3 * NOLI_FOLD_NODES];
-    const NoliLocal local = {.gradient = noli_local_from(gradient, 3 * stencils.size * i)};
+    const NoliLocal local = {.gradient = gradient};
     stencils.evaluate(&energy, x, i, i + 1, NOLI_EVAL_GRADIENT, &local);
     const int32_t* tri = stencils.element + 2 * i;
     int n_tri = tri[0] == tri[1] ? 1 : 2;
@@ -383,9 +355,7 @@ const NoliBlockType noli_block_shells = {.name = "shells",
                                          .inversion_bound = limit_bound,
                                          .turn = turn,
                                          .add_mass = shells_add_mass,
-                                         .rest_volume = shells_rest_volume,
-                                         .wave_time_sqr = shells_wave_time_sqr,
-                                         .frequency_sqr = shells_frequency_sqr,
+                                         .size = shells_size,
                                          .add_stress = shells_add_stress,
                                          .sheet_forces = sheet_forces,
                                          .elasticity = elasticity,

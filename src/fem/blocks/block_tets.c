@@ -112,33 +112,11 @@ static void tets_add_mass(const NoliBlock* block, double* mass) {
   noli_tets_add_lumped_mass(&noli_tets_block_of(block)->tets, block->density, mass);
 }
 
-static double tets_rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
-  double volume = 0.0;
-  for (int32_t t = begin; t < end; t++) {
-    volume += noli_tets_block_of(block)->tets.volume[t];
-  }
-  return volume;
-}
-
-static double tets_wave_time_sqr(const NoliBlock* block) {
+static NoliElementSize tets_size(const NoliBlock* block, int32_t t) {
   const NoliTets* tets = &noli_tets_block_of(block)->tets;
-  double sum = 0.0;
-  for (int32_t t = 0; t < block->n_element; t++) {
-    sum += tets->volume[t] * block->density[t] * noli_tets_size_sqr(tets, t) /
-           noli_block_modulus(block, t);
-  }
-  return sum;
-}
-
-static double tets_frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
-                                 const double* mass) {
-  const NoliTets* tets = &noli_tets_block_of(block)->tets;
-  double largest = 0.0;
-  for (int32_t t = begin; t < end; t++) {
-    double stiffness = noli_block_modulus(block, t) * tets->volume[t] / noli_tets_size_sqr(tets, t);
-    largest = fmax(largest, stiffness / mass[tets->tet[4 * (int64_t)t]]);
-  }
-  return largest;
+  return (NoliElementSize){.volume = tets->volume[t],
+                           .length_sqr = noli_tets_size_sqr(tets, t),
+                           .modulus = noli_block_modulus(block, t)};
 }
 
 static void tets_add_stress(const NoliBlock* block, int32_t element, const double* x,
@@ -229,9 +207,7 @@ const NoliBlockType noli_block_tets = {.name = "tets",
                                        .point_volume = point_volume,
                                        .deformation = deformation,
                                        .add_mass = tets_add_mass,
-                                       .rest_volume = tets_rest_volume,
-                                       .wave_time_sqr = tets_wave_time_sqr,
-                                       .frequency_sqr = tets_frequency_sqr,
+                                       .size = tets_size,
                                        .add_stress = tets_add_stress,
                                        .elasticity = elasticity,
                                        .damping = &damping,

@@ -3,6 +3,8 @@
 #include "base/parallel.h"
 #include "fem/own_stencils.h"
 
+#include <math.h>
+
 // The order of the blocks of a problem.
 static const NoliBlockType* const types[] = {
     &noli_block_tets,    //
@@ -107,6 +109,43 @@ NoliBlockStencils noli_block_stencils(const NoliBlock* block, NoliBlockPart part
                              .evaluate = block->type->elasticity};
 }
 
+double noli_block_rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
+  if (block->type->rest_volume != NULL) {
+    return block->type->rest_volume(block, begin, end);
+  }
+  double volume = 0.0;
+  for (int32_t e = begin; e < end; e++) {
+    volume += block->type->size(block, e).volume;
+  }
+  return volume;
+}
+
+double noli_block_wave_time_sqr(const NoliBlock* block) {
+  if (block->type->wave_time_sqr != NULL) {
+    return block->type->wave_time_sqr(block);
+  }
+  double sum = 0.0;
+  for (int32_t e = 0; e < block->n_element; e++) {
+    NoliElementSize size = block->type->size(block, e);
+    sum += size.volume * block->density[e] * size.length_sqr / size.modulus;
+  }
+  return sum;
+}
+
+double noli_block_frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
+                                const double* mass) {
+  if (block->type->frequency_sqr != NULL) {
+    return block->type->frequency_sqr(block, begin, end, mass);
+  }
+  double largest = 0.0;
+  for (int32_t e = begin; e < end; e++) {
+    NoliElementSize size = block->type->size(block, e);
+    double stiffness = size.modulus * size.volume / size.length_sqr;
+    largest = fmax(largest, stiffness / mass[block->node[block->n_local * (int64_t)e]]);
+  }
+  return largest;
+}
+
 // For terms without stencils.
 static void evaluate_nothing(const void* data, const double* x, int64_t begin, int64_t end,
                              unsigned what, const NoliLocal* out) {
@@ -148,7 +187,7 @@ static double sum_energy(void* user, int64_t begin, int64_t end, int32_t worker)
   (void)worker;
   const EnergySum* job = user;
   double energy[ENERGY_BLOCK], sum = 0.0;
-  NoliLocal local = {.energy = noli_local_from(energy, begin)};
+  NoliLocal local = {.energy = energy};
   job->term->evaluate(job->term->data, job->x, begin, end, NOLI_EVAL_ENERGY, &local);
   for (int64_t i = 0; i < end - begin; i++) {
     sum += energy[i];

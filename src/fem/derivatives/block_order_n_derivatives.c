@@ -25,18 +25,19 @@ static void vertex_gradients(const NoliBlock* block, int32_t element, int32_t q,
   }
 }
 
-static NoliStatus inertia_by_rest(const NoliBlock* block, const double* z, double* slope) {
-  return noli_mass_rest_slopes(block->context, &noli_order_n_of(block)->space, block->density,
-                               z + noli_order_n_first(block), slope);
+static NoliStatus inertia_by_rest(const NoliBlock* block, const double* z, double* derivative) {
+  return noli_mass_rest_derivatives(block->context, &noli_order_n_of(block)->space, block->density,
+                                    z + noli_order_n_first(block), derivative);
 }
 
 static void volume_by_rest(const NoliBlock* block, int32_t element, NoliVec3 by_rest[4]) {
   for (int k = 0; k < 4; k++) {
-    by_rest[k] = noli_load3(noli_order_n_of(block)->volume_slope + 12 * (int64_t)element + 3 * k);
+    by_rest[k] =
+        noli_load3(noli_order_n_of(block)->volume_derivative + 12 * (int64_t)element + 3 * k);
   }
 }
 
-static NoliStatus measure_shares(const NoliBlock* block, double* share, double* slope) {
+static NoliStatus measure_shares(const NoliBlock* block, double* share, double* derivative) {
   NoliStatus status = NOLI_OK;
   const NoliOrderN* self = block->self;
   int32_t n = block->n_local;
@@ -46,11 +47,12 @@ static NoliStatus measure_shares(const NoliBlock* block, double* share, double* 
     matrix += self->space.geometry_order > 1 ? t * n * n : 0;
     share[k] = self->stretch * self->element_mass.factor[t] * matrix[a * n + a];
   }
-  if (slope != NULL) {
-    NOLI_TRY(noli_mass_diagonal_slopes(block->context, &self->space, block->density, slope));
+  if (derivative != NULL) {
+    NOLI_TRY(
+        noli_mass_diagonal_derivatives(block->context, &self->space, block->density, derivative));
   }
-  for (int64_t k = 0; slope != NULL && k < 12 * (int64_t)block->n_element * n; k++) {
-    slope[k] *= self->stretch;
+  for (int64_t k = 0; derivative != NULL && k < 12 * (int64_t)block->n_element * n; k++) {
+    derivative[k] *= self->stretch;
   }
 done:
   return status;

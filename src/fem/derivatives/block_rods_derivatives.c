@@ -8,10 +8,10 @@
 #define ZERO 1e-13
 
 static void bending_by_rest(const NoliBlock* block, int64_t stencil, const double* X,
-                            const double* x, double scale, double* slope) {
+                            const double* x, double scale, double* derivative) {
   const NoliRods* self = noli_rods_of(block);
   NoliTurning scaled = {.turns = &self->turns, .bending = self->bending, .scale = scale};
-  noli_turning_by_rest(&scaled, stencil, X, x, slope);
+  noli_turning_by_rest(&scaled, stencil, X, x, derivative);
 }
 
 static void frame_tangent(const NoliBlock* block, const double* before, const double* x,
@@ -34,11 +34,11 @@ static void set_places(const NoliRods* self, int64_t turn, int64_t place[12]) {
 }
 
 static void bending_by_frame(const NoliBlock* block, int64_t stencil, const double* x, double scale,
-                             int64_t place[12], double* slope) {
+                             int64_t place[12], double* derivative) {
   const NoliRods* self = noli_rods_of(block);
   NoliTwisting scaled = {.twists = &self->twists, .frame = block->history, .scale = scale};
   set_places(self, stencil, place);
-  noli_twisting_by_frame(&scaled, stencil, x, slope);
+  noli_twisting_by_frame(&scaled, stencil, x, derivative);
 }
 
 static NoliVec3 edge_of(const NoliBlock* block, const double* x, int64_t s) {
@@ -98,17 +98,17 @@ static NoliTurnRest turn_rest(const NoliBlock* block, int64_t stencil, const dou
 }
 
 static void twisting_by_rest(const NoliBlock* block, int64_t stencil, const double* X,
-                             const double* x, double scale, double* slope) {
+                             const double* x, double scale, double* derivative) {
   const NoliRods* self = noli_rods_of(block);
   const NoliTwisting scaled = {.twists = &self->twists, .frame = block->history, .scale = scale};
   NoliTurnRest rest = turn_rest(block, stencil, X);
-  noli_twisting_by_rest(&scaled, stencil, x, &rest, slope);
+  noli_twisting_by_rest(&scaled, stencil, x, &rest, derivative);
 }
 
 // ---- by moduli ----------------------------------------------------------------------------------
 
 // dE/dmu and dE/dlambda over E.
-static void young_slopes(const NoliBlock* block, int32_t s, double* by_mu, double* by_lambda) {
+static void young_derivatives(const NoliBlock* block, int32_t s, double* by_mu, double* by_lambda) {
   double mu = block->lame_mu[s], lambda = block->lame_lambda[s], sum = lambda + mu;
   double young = noli_rod_young(block, s);
   *by_mu = ((3.0 * lambda + 2.0 * mu) / sum - mu * lambda / (sum * sum)) / young;
@@ -133,7 +133,7 @@ static TurnModuli turn_moduli(const NoliBlock* block, int64_t turn, int e) {
     twisted[k] = self->length[segment[k]] / block->lame_mu[segment[k]];
   }
   double share = self->turns.stiffness[turn] > 0.0 ? bent[e] / (bent[0] + bent[1]) : 0.0;
-  young_slopes(block, segment[e], &mu, &lambda);
+  young_derivatives(block, segment[e], &mu, &lambda);
   moduli.bending_by_mu = share * mu;
   moduli.bending_by_lambda = share * lambda;
   moduli.twist_by_mu = twisted[e] / (twisted[0] + twisted[1]) / block->lame_mu[segment[e]];
@@ -144,9 +144,9 @@ static void stretching_by_moduli(const NoliBlock* block, int64_t s, const double
                                  NoliModuliDerivatives* to) {
   const NoliBlockEnergy energy = {.block = block, .part = NOLI_PART_ELEMENTS, .scale = scale};
   double gradient[6], mu, lambda;
-  const NoliLocal out = {.gradient = noli_local_from(gradient, 6 * s)};
+  const NoliLocal out = {.gradient = gradient};
   block->type->elasticity(&energy, x, s, s + 1, NOLI_EVAL_GRADIENT, &out);
-  young_slopes(block, (int32_t)s, &mu, &lambda);
+  young_derivatives(block, (int32_t)s, &mu, &lambda);
   for (int i = 0; i < 6; i++) {
     to->by_mu[2 * i] = mu * gradient[i];
     to->by_lambda[2 * i] = lambda * gradient[i];
@@ -163,7 +163,7 @@ static void by_moduli(const NoliBlock* block, NoliBlockPart part, int64_t stenci
     stretching_by_moduli(block, stencil, x, scale, to);
     return;
   }
-  const NoliLocal out = {.gradient = noli_local_from(gradient, 9 * stencil)};
+  const NoliLocal out = {.gradient = gradient};
   const NoliBlockStencils turns = noli_block_stencils(block, part);
   turns.evaluate(&energy, x, stencil, stencil + 1, NOLI_EVAL_GRADIENT, &out);
   for (int e = 0; e < 2; e++) {
@@ -202,7 +202,7 @@ static void tangent_product(const NoliBlock* block, int32_t element, const NoliV
     product->A[k] = S.m[k / 27][k % 9 / 3] * share;
     product->D[k] = D.m[k / 27][k % 9 / 3] * share;
   }
-  young_slopes(block, element, &mu, &lambda);
+  young_derivatives(block, element, &mu, &lambda);
   product->Q = noli_outer33(noli_mul33_vec(&S, w), T);
   product->by[NOLI_NUMBER_MU] = noli_scale33(mu, product->Q);
   product->by[NOLI_NUMBER_LAMBDA] = noli_scale33(lambda, product->Q);
@@ -235,18 +235,18 @@ static void twisted_by_moduli(const NoliBlock* block, NoliBlockPart part, int64_
   }
   const NoliTwisting scaled = {.twists = &self->twists, .frame = block->history, .scale = scale};
   const double* k = self->twists.stiffness + 5 * stencil;
-  double slope[75];
-  noli_twisting_by_stiffness(&scaled, stencil, x, slope);
+  double derivative[75];
+  noli_twisting_by_stiffness(&scaled, stencil, x, derivative);
   for (int e = 0; e < 2; e++) {
     TurnModuli moduli = turn_moduli(block, stencil, e);
     to->element[e] = moduli.segment;
     for (int i = 0; i < 15; i++) {
       double bending = 0.0;
       for (int q = 0; q < 4; q++) {
-        bending += k[q] * slope[5 * i + q];
+        bending += k[q] * derivative[5 * i + q];
       }
       to->by_mu[2 * i + e] =
-          moduli.bending_by_mu * bending + moduli.twist_by_mu * k[4] * slope[5 * i + 4];
+          moduli.bending_by_mu * bending + moduli.twist_by_mu * k[4] * derivative[5 * i + 4];
       to->by_lambda[2 * i + e] = moduli.bending_by_lambda * bending;
     }
   }
@@ -264,12 +264,12 @@ static void radius_powers(const NoliBlock* block, double power[5]) {
 }
 
 static void twisting_by_radius(const NoliBlock* block, int64_t stencil, const double* x,
-                               double scale, double* slope) {
+                               double scale, double* derivative) {
   const NoliRods* self = noli_rods_of(block);
   const NoliTwisting scaled = {.twists = &self->twists, .frame = block->history, .scale = scale};
   double power[5];
   radius_powers(block, power);
-  noli_twisting_by_radius(&scaled, stencil, x, power, slope);
+  noli_twisting_by_radius(&scaled, stencil, x, power, derivative);
 }
 
 static void twist_damping(const NoliBlock* block, int64_t stencil, const double* X, const double* y,
@@ -306,7 +306,7 @@ static void rods_energy(const NoliBlock* block, NoliBlockPart part, int64_t sten
   const NoliTurning turning = {.turns = &self->turns, .bending = self->bending, .scale = 1.0};
   if (part == NOLI_PART_ELEMENTS) {
     double mu, lambda;
-    young_slopes(block, (int32_t)stencil, &mu, &lambda);
+    young_derivatives(block, (int32_t)stencil, &mu, &lambda);
     to->by_mu[0] += mu * to->value;
     to->by_lambda[0] += lambda * to->value;
     return;
@@ -331,7 +331,7 @@ static void twisted_energy(const NoliBlock* block, NoliBlockPart part, int64_t s
   }
   NoliTurnRest rest = turn_rest(block, stencil, X);
   radius_powers(block, power);
-  noli_twisting_energy_slopes(&twisting, stencil, x, &rest, power, &own);
+  noli_twisting_energy_derivatives(&twisting, stencil, x, &rest, power, &own);
   memcpy(to->by_rest, own.by_rest, sizeof own.by_rest);
   memcpy(to->by_frame, own.by_frame, sizeof own.by_frame);
   to->by_radius = own.by_radius;

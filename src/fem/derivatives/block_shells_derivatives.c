@@ -110,12 +110,13 @@ static void turn_of_axis(const NoliBlock* block, int64_t t, const Frame* frame, 
   NoliVec3 in_plane = noli_mul_add3(warp, -out, frame->n);
   bool projected = noli_norm3(in_plane) > NOLI_WARP_VANISHES * noli_norm3(warp);
   for (int c = 0; c < 3; c++) {
-    NoliVec3 slope = noli_scale3(out * noli_dot3(frame->b, frame->gradient[c]) / along, frame->n);
+    NoliVec3 derivative =
+        noli_scale3(out * noli_dot3(frame->b, frame->gradient[c]) / along, frame->n);
     if (!projected) {
       double sign = c == 0 ? -1.0 : c == 1 ? 1.0 : 0.0;
-      slope = noli_scale3(sign / noli_norm3(edge), frame->b);
+      derivative = noli_scale3(sign / noli_norm3(edge), frame->b);
     }
-    noli_store3(by + 3 * c, slope);
+    noli_store3(by + 3 * c, derivative);
   }
 }
 
@@ -132,7 +133,7 @@ static void moved_by_turn(const NoliBlock* block, int64_t t, const Frame* frame,
 
 // It changes the gradient (B_0, B_1) of a shape function by d (B_1, -B_0), too.
 static void add_axis(const NoliBlock* block, int64_t element, const double* X, const double* x,
-                     const double* gradient, const double* hessian, double* slope) {
+                     const double* gradient, const double* hessian, double* derivative) {
   const NoliShells* self = noli_shells_of(block);
   if (!self->def[element].woven) {
     return;
@@ -161,15 +162,15 @@ static void add_axis(const NoliBlock* block, int64_t element, const double* X, c
     double out[3];
     noli_store3(out, sum);
     for (int k = 0; k < 27; k++) {
-      slope[9 * (3 * a + k / 9) + k % 9] += out[k / 9] * by[k % 9];
+      derivative[9 * (3 * a + k / 9) + k % 9] += out[k / 9] * by[k % 9];
     }
   }
 }
 
 // How the stiffness of a hinge between woven triangles changes with its nodes (12), by the
 // directions of their axes.
-static void add_direction_slope(const NoliBlock* block, const NoliHinges* hinge, int k,
-                                const double* X, double by[12]) {
+static void add_direction_derivative(const NoliBlock* block, const NoliHinges* hinge, int k,
+                                     const double* X, double by[12]) {
   const NoliShells* self = noli_shells_of(block);
   const int32_t* node = hinge->node;
   int64_t t = hinge->tri[k];
@@ -200,16 +201,16 @@ static void add_direction_slope(const NoliBlock* block, const NoliHinges* hinge,
 
 // Adds the part of the directions to derivatives of `n` values in proportion to the stiffness.
 static void add_woven(const NoliBlock* block, const NoliHinges* hinge, const double* X, int n,
-                      const double* value, double* slope) {
+                      const double* value, double* derivative) {
   double by[12] = {0.0}, stiffness = hinge->stiffness[0];
   if (!noli_shells_of(block)->def[hinge->tri[0]].woven || !(stiffness > 0.0)) {
     return;
   }
   for (int k = 0; k < 2; k++) {
-    add_direction_slope(block, hinge, k, X, by);
+    add_direction_derivative(block, hinge, k, X, by);
   }
   for (int i = 0; i < 12 * n; i++) {
-    slope[i] += value[i / 12] / stiffness * by[i % 12];
+    derivative[i] += value[i / 12] / stiffness * by[i % 12];
   }
 }
 
@@ -238,12 +239,12 @@ static void moments_by_rest(const NoliBlock* block, int64_t f, const double* X,
 // Derivatives of the force of a fold by rest positions of its nodes, with which its angles at rest
 // change if they are part of `turn`.
 static void fold_by_rest(const NoliBlock* block, int64_t f, const double* X, const FoldForce* force,
-                         bool over_rest, double scale, double* slope) {
+                         bool over_rest, double scale, double* derivative) {
   double moment[FOLD_HINGES][FOLD_SIZE];
   moments_by_rest(block, f, X, force->turn, over_rest ? 1.0 : 0.0, moment);
   for (int k = 0; k < FOLD_HINGES * FOLD_SIZE; k++) {
     double along = scale * force->gradient[k / FOLD_SIZE][k % FOLD_SIZE];
-    double* row = slope + FOLD_SIZE * (k % FOLD_SIZE);
+    double* row = derivative + FOLD_SIZE * (k % FOLD_SIZE);
     for (int c = 0; c < FOLD_SIZE && along != 0.0; c++) {
       row[c] += along * moment[k / FOLD_SIZE][c];
     }
@@ -251,10 +252,10 @@ static void fold_by_rest(const NoliBlock* block, int64_t f, const double* X, con
 }
 
 static void bending_by_rest(const NoliBlock* block, int64_t stencil, const double* X,
-                            const double* x, double scale, double* slope) {
+                            const double* x, double scale, double* derivative) {
   if (is_fold(block, stencil)) {
     FoldForce force = bent_fold(block, stencil, x);
-    fold_by_rest(block, stencil, X, &force, true, scale, slope);
+    fold_by_rest(block, stencil, X, &force, true, scale, derivative);
     return;
   }
   double stiffness, own[144], gradient[12];
@@ -264,18 +265,18 @@ static void bending_by_rest(const NoliBlock* block, int64_t stencil, const doubl
   noli_bending_by_rest(&bending, 0, X, x, own);
   noli_bending_evaluate(&bending, x, 0, 1, NOLI_EVAL_GRADIENT, &out);
   add_woven(block, &hinge, X, 12, gradient, own);
-  spread(block, own, slope);
+  spread(block, own, derivative);
 }
 
 // ---- moduli -------------------------------------------------------------------------------------
 
 // Derivatives of what an element is made of, by mu or lambda.
-typedef struct Slope {
+typedef struct Derivative {
   NoliMembraneParameters parameters; // in which forces are linear, but for the limits
   NoliPlate plate;
-} Slope;
+} Derivative;
 
-static Slope slope_of(const NoliBlock* block, int32_t t, bool by_mu) {
+static Derivative derivative_of(const NoliBlock* block, int32_t t, bool by_mu) {
   const NoliShells* self = noli_shells_of(block);
   const NoliShellDef* def = &self->def[t];
   double mu = block->lame_mu[t], lambda = block->lame_lambda[t], sum = lambda + mu;
@@ -284,8 +285,9 @@ static Slope slope_of(const NoliBlock* block, int32_t t, bool by_mu) {
       by_mu ? (3.0 * lambda + 2.0 * mu) / sum - mu * lambda / (sum * sum) : mu * mu / (sum * sum);
   double d_poisson = (by_mu ? -0.5 * lambda : 0.5 * mu) / (sum * sum);
   double plane = lambda + 2.0 * mu, side = by_mu ? lambda : mu;
-  Slope slope = {.parameters = self->parameters[t]};
-  NoliMembraneParameters* own = &slope.parameters;
+  Derivative derivative = {.parameters = self->parameters[t]};
+  NoliMembraneParameters* own = &derivative.parameters;
+
   own->lame.mu = by_mu ? 1.0 : 0.0;
   own->lame.lambda = (by_mu ? 2.0 : 4.0) * side * side / (plane * plane);
   own->warp = d_young;
@@ -297,12 +299,12 @@ static Slope slope_of(const NoliBlock* block, int32_t t, bool by_mu) {
   double first = def->bending * cube / less * (d_young + 2.0 * young * poisson * d_poisson / less);
   double weft = def->woven ? def->weft : 1.0;
   double shear = by_mu && !(def->woven && def->shear > 0.0) ? 1.0 : 0.0;
-  slope.plate =
+  derivative.plate =
       (NoliPlate){.first = first,
                   .second = weft * first,
                   .coupled = sqrt(weft) * (poisson * first + d_poisson * self->plate[t].first),
                   .twist = def->bending * shear * cube};
-  return slope;
+  return derivative;
 }
 
 // The derivative of the membrane of triangle t by one of its moduli.
@@ -314,10 +316,10 @@ static void evaluate_by_modulus(const NoliBlock* block, int64_t t, bool by_mu, c
                              .rest_inverse = self->triangles.rest_inverse + 4 * t,
                              .axis = self->triangles.axis + 3 * t,
                              .area = self->triangles.area + t};
-  Slope slope = slope_of(block, (int32_t)t, by_mu);
+  Derivative derivative = derivative_of(block, (int32_t)t, by_mu);
   const NoliMembrane membrane = {.triangles = &one,
                                  .law = self->law + t,
-                                 .parameters = &slope.parameters,
+                                 .parameters = &derivative.parameters,
                                  .thickness = self->thickness + t,
                                  .scale = scale};
   noli_membrane_evaluate(&membrane, x, 0, 1, what, out);
@@ -336,11 +338,11 @@ static void membrane_by_moduli(const NoliBlock* block, int64_t t, const double* 
 }
 
 // How the stiffness of a hinge with these nodes and triangles changes with a modulus of triangle k.
-static double stiffness_slope(const NoliBlock* block, const int32_t* node, const int32_t* tri,
-                              int k, bool by_mu, const double* X) {
+static double stiffness_derivative(const NoliBlock* block, const int32_t* node, const int32_t* tri,
+                                   int k, bool by_mu, const double* X) {
   const NoliShells* self = noli_shells_of(block);
-  NoliPlate slope = slope_of(block, tri[k], by_mu).plate;
-  const double none[2] = {0.0, 0.0}, along[2] = {slope.first, slope.second};
+  NoliPlate derivative = derivative_of(block, tri[k], by_mu).plate;
+  const double none[2] = {0.0, 0.0}, along[2] = {derivative.first, derivative.second};
   const double* const axis[2] = {self->triangles.axis + 3 * (int64_t)tri[0],
                                  self->triangles.axis + 3 * (int64_t)tri[1]};
   const double* const plate[2] = {k == 0 ? along : none, k == 1 ? along : none};
@@ -353,8 +355,8 @@ static void hinge_by_moduli(const NoliBlock* block, const NoliHinges* hinge, con
                             const double* value, double* by_mu, double* by_lambda) {
   double stiffness = hinge->stiffness[0];
   for (int k = 0; k < 2 && stiffness > 0.0; k++) {
-    double mu = stiffness_slope(block, hinge->node, hinge->tri, k, true, X) / stiffness;
-    double lambda = stiffness_slope(block, hinge->node, hinge->tri, k, false, X) / stiffness;
+    double mu = stiffness_derivative(block, hinge->node, hinge->tri, k, true, X) / stiffness;
+    double lambda = stiffness_derivative(block, hinge->node, hinge->tri, k, false, X) / stiffness;
     for (int i = 0; i < n; i++) {
       by_mu[2 * i + k] = mu * value[i];
       by_lambda[2 * i + k] = lambda * value[i];
@@ -367,7 +369,8 @@ static void moments_by_moduli(const NoliBlock* block, int64_t f, const double* X
                               const double turn[FOLD_HINGES], NoliVec3 moment[FOLD_HINGES]) {
   int32_t t = noli_shells_of(block)->folds.tri[2 * f];
   const NoliFoldRest rest = fold_at_rest(block, f, X);
-  const NoliPlate plate[3] = {slope_of(block, t, true).plate, slope_of(block, t, false).plate};
+  const NoliPlate plate[3] = {derivative_of(block, t, true).plate,
+                              derivative_of(block, t, false).plate};
   noli_folds_moments_by_plate(&noli_shells_of(block)->folds, f, &rest, plate, turn, moment);
 }
 
@@ -421,8 +424,8 @@ static void tangent_product(const NoliBlock* block, int32_t element, const NoliV
                             const NoliMat3* F, const NoliMat3* W, NoliTangentProduct* product) {
   const NoliShells* self = noli_shells_of(block);
   NoliMat3 rest = directions_of(block, element, gradient);
-  const NoliMembraneParameters change[2] = {slope_of(block, element, true).parameters,
-                                            slope_of(block, element, false).parameters};
+  const NoliMembraneParameters change[2] = {derivative_of(block, element, true).parameters,
+                                            derivative_of(block, element, false).parameters};
   noli_membrane_tangent_product(self->law[element], &self->parameters[element], change, &rest, F, W,
                                 product);
 }

@@ -2,7 +2,7 @@
 
 #include "fem/elements.h"
 #include "fem/derivatives/history_derivatives.h"
-#include "material/history_slopes.h"
+#include "material/law_history_derivatives.h"
 #include "material/tangent.h"
 #include "math/vec3.h"
 
@@ -39,7 +39,7 @@ static void thin_gradients(const NoliBlock* block, int32_t element, const double
   for (int32_t k = 0; k < block->n_local; k++) {
     corner[k] = noli_load3(X + 3 * (int64_t)node[k]);
   }
-  *volume = block->type->rest_volume(block, element, element + 1);
+  *volume = noli_block_rest_volume(block, element, element + 1);
   if (block->n_local == 2) {
     NoliVec3 edge = noli_sub3(corner[1], corner[0]);
     gradient[1] = noli_scale3(1.0 / noli_norm_sqr3(edge), edge);
@@ -90,16 +90,16 @@ void noli_element_vertex_gradients(const NoliBlock* block, int32_t element, int3
   }
 }
 
-void noli_element_volume_slope(const NoliBlock* block, int32_t element, const double* X,
-                               NoliVec3 slope[4]) {
+void noli_element_volume_derivative(const NoliBlock* block, int32_t element, const double* X,
+                                    NoliVec3 derivative[4]) {
   double volume;
   if (noli_derivatives_of(block)->volume != NULL) {
-    noli_derivatives_of(block)->volume(block, element, slope);
+    noli_derivatives_of(block)->volume(block, element, derivative);
     return;
   }
-  noli_element_rest_gradients(block, element, X, slope, &volume);
+  noli_element_rest_gradients(block, element, X, derivative, &volume);
   for (int k = 0; k < 4; k++) {
-    slope[k] = noli_scale3(volume, slope[k]);
+    derivative[k] = noli_scale3(volume, derivative[k]);
   }
 }
 
@@ -200,13 +200,12 @@ int64_t noli_thin_number(const NoliBlock* block, NoliBlockPart part) {
   return by_radius ? NOLI_THIN_RADIUS : (int64_t)part;
 }
 
-NoliStatus noli_element_slopes_by_parts(NoliMixedList* list, const NoliBlock* block,
-                                        const NoliBlockEnergy* energy, const int32_t* body,
-                                        const double* x) {
+NoliStatus noli_element_derivatives_by_parts(NoliMixedList* list, const NoliBlock* block,
+                                             const NoliBlockEnergy* energy, const int32_t* body,
+                                             const double* x) {
   NoliStatus status = NOLI_OK;
   NoliBlockStencils stencils = noli_block_stencils(block, energy->part);
   NoliMixedBlocks* blocks;
-  int32_t n = 3 * stencils.size;
   if (stencils.n == 0) {
     return NOLI_OK;
   }
@@ -216,7 +215,7 @@ NoliStatus noli_element_slopes_by_parts(NoliMixedList* list, const NoliBlock* bl
   int64_t number = noli_thin_number(block, energy->part);
 
   for (int64_t s = 0; s < stencils.n; s++) {
-    NoliLocal out = {.gradient = noli_local_from(noli_mixed_block(blocks, s), n * s)};
+    NoliLocal out = {.gradient = noli_mixed_block(blocks, s)};
     if (number == NOLI_THIN_RADIUS) {
       noli_derivatives_of(block)->bending_by_radius(block, s, x, energy->scale,
                                                     noli_mixed_block(blocks, s));
@@ -230,9 +229,10 @@ done:
   return status;
 }
 
-NoliStatus noli_element_slopes_by_thin_moduli(NoliMixedList* list, const NoliBlock* block,
-                                              const NoliBlockEnergy* energy, int64_t first_element,
-                                              const double* X, const double* x) {
+NoliStatus noli_element_derivatives_by_thin_moduli(NoliMixedList* list, const NoliBlock* block,
+                                                   const NoliBlockEnergy* energy,
+                                                   int64_t first_element, const double* X,
+                                                   const double* x) {
   NoliStatus status = NOLI_OK;
   NoliBlockStencils stencils = noli_block_stencils(block, energy->part);
   NoliMixedBlocks* added;
@@ -275,11 +275,11 @@ static void add_thin_rest(const NoliBlock* block, int32_t element, const double*
     int32_t a = k / n, b = k % n;
     NoliMat3 K = noli_load33(hessian + 9 * noli_stencil_block(n, a < b ? a : b, a < b ? b : a));
     K = a <= b ? K : noli_transpose33(K);
-    NoliMat3 slope = noli_outer33(noli_load3(g + 3 * a), B[b]);
-    slope = noli_sub33(slope, noli_mul33(K, F));
-    slope = noli_sub33(slope, noli_outer33(noli_load3(g + 3 * b), B[a]));
+    NoliMat3 derivative = noli_outer33(noli_load3(g + 3 * a), B[b]);
+    derivative = noli_sub33(derivative, noli_mul33(K, F));
+    derivative = noli_sub33(derivative, noli_outer33(noli_load3(g + 3 * b), B[a]));
     for (int r = 0; r < 9; r++) {
-      out[3 * n * (3 * a + r / 3) + 3 * b + r % 3] += slope.m[r / 3][r % 3];
+      out[3 * n * (3 * a + r / 3) + 3 * b + r % 3] += derivative.m[r / 3][r % 3];
     }
   }
 }
@@ -311,18 +311,17 @@ static NoliStatus thin_by_rest(NoliMixedList* list, const NoliBlock* block,
 
   for (int64_t s = 0; s < stencils.n; s++) {
     set_own_nodes(&stencils, s, n - stencils.n_angle, blocks);
-    double* slope = noli_mixed_block(blocks, s);
+    double* derivative = noli_mixed_block(blocks, s);
     if (energy->part == NOLI_PART_BENDING) {
-      noli_derivatives_of(block)->bending_by_rest(block, s, X, x, energy->scale, slope);
+      noli_derivatives_of(block)->bending_by_rest(block, s, X, x, energy->scale, derivative);
       continue;
     }
     double gradient[9], hessian[54];
-    NoliLocal out = {.gradient = noli_local_from(gradient, 3 * n * s),
-                     .hessian = noli_local_from(hessian, 9 * noli_stencil_blocks(n) * s)};
+    NoliLocal out = {.gradient = gradient, .hessian = hessian};
     stencils.evaluate(energy, x, s, s + 1, NOLI_EVAL_GRADIENT | NOLI_EVAL_HESSIAN, &out);
-    add_thin_rest(block, (int32_t)s, X, x, gradient, hessian, slope);
+    add_thin_rest(block, (int32_t)s, X, x, gradient, hessian, derivative);
     if (noli_derivatives_of(block)->add_axis != NULL) {
-      noli_derivatives_of(block)->add_axis(block, s, X, x, gradient, hessian, slope);
+      noli_derivatives_of(block)->add_axis(block, s, X, x, gradient, hessian, derivative);
     }
   }
 done:
@@ -342,9 +341,9 @@ static void tangent_at(const NoliBlock* block, int32_t e, int32_t q, const NoliM
   }
 }
 
-NoliStatus noli_element_slopes_by_rest(NoliMixedList* list, const NoliBlock* block,
-                                       const NoliBlockEnergy* energy, const double* X,
-                                       const double* x) {
+NoliStatus noli_element_derivatives_by_rest(NoliMixedList* list, const NoliBlock* block,
+                                            const NoliBlockEnergy* energy, const double* X,
+                                            const double* x) {
   NoliStatus status = NOLI_OK;
   NoliMixedBlocks* blocks;
   if (!block->type->solid) {
@@ -374,9 +373,9 @@ done:
 
 // The force M z of an element is in proportion to its density and, where it is straight, to its
 // volume.
-NoliStatus noli_element_slopes_of_mass(NoliMixedList* list, const NoliBlock* block, unsigned wanted,
-                                       int64_t first_element, const double* X, const double* z,
-                                       const double* zero) {
+NoliStatus noli_element_derivatives_of_mass(NoliMixedList* list, const NoliBlock* block,
+                                            unsigned wanted, int64_t first_element, const double* X,
+                                            const double* z, const double* zero) {
   NoliStatus status = NOLI_OK;
   NoliMixedBlocks *by_density = NULL, *by_rest = NULL;
   NoliBlockEnergy energy = {.block = block, .scale = 1.0, .reference = zero};
@@ -387,7 +386,7 @@ NoliStatus noli_element_slopes_of_mass(NoliMixedList* list, const NoliBlock* blo
   }
   for (int32_t e = 0; by_density != NULL && e < block->n_element; e++) {
     double force[3 * NOLI_TET_NODES_MAX];
-    NoliLocal out = {.gradient = noli_local_from(force, n * (int64_t)e)};
+    NoliLocal out = {.gradient = force};
     block->type->inertia(&energy, z, e, e + 1, NOLI_EVAL_GRADIENT, &out);
     set_element(block, e, first_element, by_density);
     for (int32_t k = 0; k < n; k++) {
@@ -408,17 +407,17 @@ NoliStatus noli_element_slopes_of_mass(NoliMixedList* list, const NoliBlock* blo
   }
 
   for (int32_t e = 0; by_rest != NULL && e < block->n_element; e++) {
-    double force[3 * NOLI_TET_NODES_MAX], slope[12], volume;
+    double force[3 * NOLI_TET_NODES_MAX], derivative[12], volume;
     NoliVec3 gradient[4];
-    NoliLocal out = {.gradient = noli_local_from(force, n * (int64_t)e)};
+    NoliLocal out = {.gradient = force};
     block->type->inertia(&energy, z, e, e + 1, NOLI_EVAL_GRADIENT, &out);
     noli_element_rest_gradients(block, e, X, gradient, &volume);
     set_nodes(block, e, 4, by_rest);
     for (int32_t k = 0; k < 4; k++) {
-      noli_store3(slope + 3 * k, gradient[k]);
+      noli_store3(derivative + 3 * k, gradient[k]);
     }
     for (int32_t k = 0; k < 12 * n; k++) {
-      noli_mixed_block(by_rest, e)[k] = force[k / 12] * slope[k % 12];
+      noli_mixed_block(by_rest, e)[k] = force[k / 12] * derivative[k % 12];
     }
   }
 done:
@@ -427,26 +426,26 @@ done:
 
 // ---- forces that nodes share --------------------------------------------------------------------
 
-NoliStatus noli_element_slopes_of_shares(NoliMixedList* list, const NoliBlock* block,
-                                         unsigned wanted, int64_t first_element,
-                                         const double* force) {
+NoliStatus noli_element_derivatives_of_shares(NoliMixedList* list, const NoliBlock* block,
+                                              unsigned wanted, int64_t first_element,
+                                              const double* force) {
   NoliStatus status = NOLI_OK;
   int32_t n = block->n_local, size[2] = {1, 12};
   NoliInput inputs[2] = {NOLI_INPUT_DENSITY, NOLI_INPUT_REST};
   int64_t n_share = (int64_t)block->n_element * n;
-  double *share = NULL, *slope = NULL;
+  double *share = NULL, *derivative = NULL;
   NOLI_NEW(list->context, share, n_share);
   if ((wanted >> NOLI_INPUT_REST & 1u) != 0) {
-    NOLI_NEW(list->context, slope, 12 * n_share);
+    NOLI_NEW(list->context, derivative, 12 * n_share);
   }
-  NOLI_TRY(noli_derivatives_of(block)->measure_shares(block, share, slope));
+  NOLI_TRY(noli_derivatives_of(block)->measure_shares(block, share, derivative));
   for (int64_t k = 0; k < n_share; k++) {
     share[k] /= block->density[k / n];
   }
 
   for (int i = 0; i < 2; i++) {
     NoliMixedBlocks* blocks;
-    const double* by = i == 0 ? share : slope;
+    const double* by = i == 0 ? share : derivative;
     if ((wanted >> inputs[i] & 1u) == 0) {
       continue;
     }
@@ -466,7 +465,7 @@ NoliStatus noli_element_slopes_of_shares(NoliMixedList* list, const NoliBlock* b
   }
 done:
   noli_free(list->context, share);
-  noli_free(list->context, slope);
+  noli_free(list->context, derivative);
   return status;
 }
 
@@ -497,8 +496,8 @@ static void add_lagged(const Point* point, const double D[81], double factor, do
   }
 }
 
-static void element_slopes_add_force(const Point* point, const NoliMat3* Q, double factor,
-                                     int32_t stride, double* out) {
+static void element_derivatives_add_force(const Point* point, const NoliMat3* Q, double factor,
+                                          int32_t stride, double* out) {
   for (int32_t a = 0; a < point->n; a++) {
     double force[3];
     noli_store3(force, noli_mul33_vec(Q, point->node[a]));
@@ -583,8 +582,8 @@ static void set_thin_point(const NoliBlock* block, int32_t e, const double* X, c
 // Adds the part of the directions of an element, which turn with its vertices, to derivatives by
 // rest.
 static void add_turn(const NoliBlock* block, int32_t e, const Point* point, const NoliMat3* W,
-                     const NoliDampingSlopes* at, const NoliTangentProduct* product, double factor,
-                     double* out) {
+                     const NoliDampingDerivatives* at, const NoliTangentProduct* product,
+                     double factor, double* out) {
   NoliMat3 by_turn;
   double turn[9], force[9] = {0.0};
   if (noli_derivatives_of(block)->product_by_turn == NULL ||
@@ -592,14 +591,14 @@ static void add_turn(const NoliBlock* block, int32_t e, const Point* point, cons
                                                    product, &by_turn, turn)) {
     return;
   }
-  element_slopes_add_force(point, &by_turn, factor, 1, force);
+  element_derivatives_add_force(point, &by_turn, factor, 1, force);
   for (int k = 0; k < 81; k++) {
     out[12 * (k / 9) + k % 9] += force[k / 9] * turn[k % 9];
   }
 }
 
 static void add_damping(const NoliBlock* block, int32_t e, const Point* point,
-                        const NoliDampingSlopes* at, const DampingBlocks* to) {
+                        const NoliDampingDerivatives* at, const DampingBlocks* to) {
   double factor = at->scale * block->damping_time[e];
   NoliTangentProduct product;
   NoliMat3 W = gradient_of(block, e, point, at->x, at->x_hat);
@@ -619,17 +618,17 @@ static void add_damping(const NoliBlock* block, int32_t e, const Point* point,
   for (int i = 0; i < NOLI_NUMBER_INPUTS; i++) {
     int32_t n = number_count(i);
     for (int32_t k = 0; to->number[i] != NULL && k < n; k++) {
-      element_slopes_add_force(point, &product.by[noli_number_inputs[i].first + k], factor, n,
-                               noli_mixed_block(to->number[i], e) + k);
+      element_derivatives_add_force(point, &product.by[noli_number_inputs[i].first + k], factor, n,
+                                    noli_mixed_block(to->number[i], e) + k);
     }
   }
 
   if (to->part != NULL) {
-    element_slopes_add_force(point, &product.Q, factor, 1, noli_mixed_block(to->part, e));
+    element_derivatives_add_force(point, &product.Q, factor, 1, noli_mixed_block(to->part, e));
   }
 }
 
-static void set_damping(const NoliBlock* block, int32_t e, const NoliDampingSlopes* at,
+static void set_damping(const NoliBlock* block, int32_t e, const NoliDampingDerivatives* at,
                         const DampingBlocks* to) {
   NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
   Point point;
@@ -662,7 +661,8 @@ static void set_values(int64_t s, double factor, const double* value, NoliMixedB
 
 // Derivatives of the damping of stencil s of bending.
 static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils* stencils,
-                                int64_t s, const NoliDampingSlopes* at, const DampingBlocks* to) {
+                                int64_t s, const NoliDampingDerivatives* at,
+                                const DampingBlocks* to) {
   const int32_t* node = stencils->node + stencils->size * s;
   int32_t n = 3 * stencils->size;
   double w[NOLI_BENDING_SIZE] = {0.0}, factor = at->scale * stencils->damping_time[s];
@@ -706,8 +706,9 @@ static void set_bending_damping(const NoliBlock* block, const NoliBlockStencils*
   }
 }
 
-static NoliStatus slopes_of_bending_damping(NoliMixedList* list, const NoliBlock* block,
-                                            unsigned wanted, const NoliDampingSlopes* at) {
+static NoliStatus derivatives_of_bending_damping(NoliMixedList* list, const NoliBlock* block,
+                                                 unsigned wanted,
+                                                 const NoliDampingDerivatives* at) {
   NoliStatus status = NOLI_OK;
   NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_BENDING);
   const DampedStencils damped = {.n = stencils.n,
@@ -730,8 +731,8 @@ done:
   return status;
 }
 
-NoliStatus noli_element_slopes_of_damping(NoliMixedList* list, const NoliBlock* block,
-                                          unsigned wanted, const NoliDampingSlopes* at) {
+NoliStatus noli_element_derivatives_of_damping(NoliMixedList* list, const NoliBlock* block,
+                                               unsigned wanted, const NoliDampingDerivatives* at) {
   NoliStatus status = NOLI_OK;
   NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_ELEMENTS);
   const DampedStencils damped = {.n = block->n_element,
@@ -761,7 +762,7 @@ NoliStatus noli_element_slopes_of_damping(NoliMixedList* list, const NoliBlock* 
   }
 
   if (!block->type->solid) {
-    NOLI_TRY(slopes_of_bending_damping(list, block, wanted, at));
+    NOLI_TRY(derivatives_of_bending_damping(list, block, wanted, at));
   }
 done:
   return status;

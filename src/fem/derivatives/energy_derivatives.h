@@ -6,4 +6,5 @@
 
 // Derivatives of the energy of a stencil of a part at x, with rest positions X, both (n_vert x 3).
 void noli_block_energy_derivatives(const NoliBlock* block, NoliBlockPart part, int64_t stencil,
-                                   const double* X, const double* x, NoliEnergyDerivatives* slopes);
+                                   const double* X, const double* x,
+                                   NoliEnergyDerivatives* derivatives);

@@ -2,7 +2,7 @@
 
 #include "fem/derivatives/element_derivatives.h"
 #include "fem/elements.h"
-#include "material/history_slopes.h"
+#include "material/law_history_derivatives.h"
 #include "math/vec3.h"
 
 #include <string.h>
@@ -44,13 +44,13 @@ static bool has_history(const NoliBlock* block, int32_t element) {
 // ---- forces -------------------------------------------------------------------------------------
 
 // The force V P B_a of one term of the series.
-static void set_slope(const NoliBlock* block, const Point* point, const double slope[81],
-                      double factor, double* out) {
+static void set_derivative(const NoliBlock* block, const Point* point, const double derivative[81],
+                           double factor, double* out) {
   for (int32_t a = 0; a < block->n_local; a++) {
     double by[3];
     noli_store3(by, point->gradient[a]);
     for (int k = 0; k < 81; k++) {
-      out[9 * (3 * a + k / 27) + k % 9] += factor * slope[k] * by[k / 9 % 3];
+      out[9 * (3 * a + k / 27) + k % 9] += factor * derivative[k] * by[k / 9 % 3];
     }
   }
 }
@@ -77,21 +77,22 @@ static int64_t count_branches(const NoliBlock* block, bool flowing) {
 // The G of a branch as inputs.
 static void set_branch(const NoliBlock* block, const Point* point, int32_t k, const NoliMat3* F,
                        double factor, int64_t first, int64_t s, NoliMixedBlocks* blocks) {
-  double slope[81];
+  double derivative[81];
   int32_t place = k == 0 ? 0 : noli_history_place(&point->material, k - 1);
-  noli_history_stress_slope(&point->material, k, F, slope);
+  noli_history_stress_derivative(&point->material, k, F, derivative);
   for (int32_t a = 0; a < block->n_local; a++) {
     blocks->node[s * block->n_local + a] = point->node[a];
   }
   for (int c = 0; c < NOLI_BRANCH_VALUES; c++) {
     blocks->input[NOLI_BRANCH_VALUES * s + c] = first + point->place + place + c;
   }
-  set_slope(block, point, slope, factor, noli_mixed_block(blocks, s));
+  set_derivative(block, point, derivative, factor, noli_mixed_block(blocks, s));
 }
 
 // The force of a stress.
-static void history_slopes_add_force(const NoliBlock* block, const Point* point, const NoliMat3* P,
-                                     double factor, int32_t stride, double* out) {
+static void history_derivatives_add_force(const NoliBlock* block, const Point* point,
+                                          const NoliMat3* P, double factor, int32_t stride,
+                                          double* out) {
   for (int32_t a = 0; a < block->n_local; a++) {
     double force[3];
     noli_store3(force, noli_mul33_vec(P, point->gradient[a]));
@@ -109,11 +110,11 @@ static void set_internal(const NoliBlock* block, const Point* point, const NoliM
     blocks->node[s * block->n_local + a] = point->node[a];
   }
   blocks->input[s] = first + point->place + NOLI_BRANCH_VALUES;
-  history_slopes_add_force(block, point, &P, factor, 1, noli_mixed_block(blocks, s));
+  history_derivatives_add_force(block, point, &P, factor, 1, noli_mixed_block(blocks, s));
 }
 
-static NoliStatus slopes_by_frame(NoliMixedList* list, const NoliBlock* block, double scale,
-                                  int64_t first, const double* x) {
+static NoliStatus derivatives_by_frame(NoliMixedList* list, const NoliBlock* block, double scale,
+                                       int64_t first, const double* x) {
   NoliStatus status = NOLI_OK;
   NoliMixedBlocks* blocks;
   NoliBlockStencils stencils = noli_block_stencils(block, NOLI_PART_BENDING);
@@ -132,11 +133,11 @@ done:
   return status;
 }
 
-NoliStatus noli_block_slopes_by_history(NoliMixedList* list, const NoliBlock* block, double scale,
-                                        int64_t first, const double* x) {
+NoliStatus noli_block_derivatives_by_history(NoliMixedList* list, const NoliBlock* block,
+                                             double scale, int64_t first, const double* x) {
   NoliStatus status = NOLI_OK;
   if (noli_block_has_frames(block)) {
-    return slopes_by_frame(list, block, scale, first, x);
+    return derivatives_by_frame(list, block, scale, first, x);
   }
   NoliMixedBlocks* added;
   int64_t s = 0, flowing = 0, at = list->blocks.count;
@@ -189,16 +190,16 @@ static void set_numbers(const NoliBlock* block, int32_t e, const NoliMat3* F, do
     set_point(block, e, q, &point);
     noli_history_stress_by_numbers(&point.material, &F[q], by);
     for (int32_t k = 0; k < n; k++) {
-      history_slopes_add_force(block, &point, &by[noli_number_inputs[which].first + k],
-                               scale * block->type->point_volume(block, e, q), n,
-                               noli_mixed_block(blocks, e) + k);
+      history_derivatives_add_force(block, &point, &by[noli_number_inputs[which].first + k],
+                                    scale * block->type->point_volume(block, e, q), n,
+                                    noli_mixed_block(blocks, e) + k);
     }
   }
 }
 
-NoliStatus noli_block_slopes_by_numbers(NoliMixedList* list, const NoliBlock* block,
-                                        unsigned wanted, double scale, int64_t first,
-                                        const double* x) {
+NoliStatus noli_block_derivatives_by_numbers(NoliMixedList* list, const NoliBlock* block,
+                                             unsigned wanted, double scale, int64_t first,
+                                             const double* x) {
   NoliStatus status = NOLI_OK;
   for (int which = 0; which < NOLI_NUMBER_INPUTS; which++) {
     NoliMixedBlocks* blocks;

@@ -1,5 +1,5 @@
-// Derivatives of the histories of a block, of materials (material/history_slopes.h) or frames of
-// rods (fem/thin/twist.h), and of its forces by them and by the numbers of materials.
+// Derivatives of the histories of a block, of materials (material/law_history_derivatives.h) or
+// frames of rods (fem/thin/twist.h), and of its forces by them and by the numbers of materials.
 #pragma once
 
 #include "fem/derivatives/block_derivatives.h"
@@ -17,16 +17,16 @@ extern const NoliNumberInput noli_number_inputs[NOLI_NUMBER_INPUTS];
 // The gradient of the elastic energy, times `scale`, by the histories as the current stage sees
 // them (NOLI_INPUT_HISTORY), of which those of the block begin at `first`. Fails with
 // NOLI_ERROR_MEMORY.
-NOLI_WARN_UNUSED NoliStatus noli_block_slopes_by_history(NoliMixedList* list,
-                                                         const NoliBlock* block, double scale,
-                                                         int64_t first, const double* x);
+NOLI_WARN_UNUSED NoliStatus noli_block_derivatives_by_history(NoliMixedList* list,
+                                                              const NoliBlock* block, double scale,
+                                                              int64_t first, const double* x);
 
 // The same by the numbers of materials, as far as they are `wanted`; `first` is that of its
 // elements in inputs by element.
-NOLI_WARN_UNUSED NoliStatus noli_block_slopes_by_numbers(NoliMixedList* list,
-                                                         const NoliBlock* block, unsigned wanted,
-                                                         double scale, int64_t first,
-                                                         const double* x);
+NOLI_WARN_UNUSED NoliStatus noli_block_derivatives_by_numbers(NoliMixedList* list,
+                                                              const NoliBlock* block,
+                                                              unsigned wanted, double scale,
+                                                              int64_t first, const double* x);
 
 // Histories change at the start of a stage, or at the end of a step.
 typedef struct NoliBlockRelaxation {

@@ -35,7 +35,7 @@ static NoliVec3 apart(const NoliSprings* springs, int64_t s, const double* x) {
 }
 
 // How d of the damper has moved since x_hat; the anchor does not move.
-static NoliVec3 moved(const NoliSprings* springs, int64_t s, const NoliSpringSlopes* at) {
+static NoliVec3 moved(const NoliSprings* springs, int64_t s, const NoliSpringDerivatives* at) {
   return noli_sub3(apart(springs, s, at->x), apart(springs, s, at->x_hat));
 }
 
@@ -64,7 +64,7 @@ static void add_ends(const NoliSprings* springs, int64_t s, NoliMixedBlocks* blo
 }
 
 // f = k (|d| - L) n, or k d; of a damper c n n^T w, or c w.
-static void set_numbers(const NoliSprings* springs, int64_t s, const NoliSpringSlopes* at,
+static void set_numbers(const NoliSprings* springs, int64_t s, const NoliSpringDerivatives* at,
                         NoliMixedBlocks* blocks) {
   NoliVec3 d = apart(springs, s, at->x), n = unit(d), w = moved(springs, s, at);
   NoliVec3 axis = unit(apart(springs, s, at->lagged));
@@ -81,7 +81,7 @@ static void set_numbers(const NoliSprings* springs, int64_t s, const NoliSpringS
 
 // Lengths that are the distance at rest change by its direction, and anchors that are places at
 // rest move.
-static void set_rest(const NoliSprings* springs, int64_t s, const NoliSpringSlopes* at,
+static void set_rest(const NoliSprings* springs, int64_t s, const NoliSpringDerivatives* at,
                      NoliMixedBlocks* blocks) {
   NoliVec3 n = unit(apart(springs, s, at->x)), rest = unit(apart(springs, s, at->X));
   double k = springs->stiffness[s];
@@ -96,7 +96,7 @@ static void set_rest(const NoliSprings* springs, int64_t s, const NoliSpringSlop
 }
 
 // The axis n of a damper turns by (1 - n n^T) / |d| times the change of d.
-static void set_axis(const NoliSprings* springs, int64_t s, const NoliSpringSlopes* at,
+static void set_axis(const NoliSprings* springs, int64_t s, const NoliSpringDerivatives* at,
                      NoliMixedBlocks* blocks) {
   NoliVec3 d = apart(springs, s, at->lagged), n = unit(d), w = moved(springs, s, at);
   double size = noli_norm3(d);
@@ -110,13 +110,13 @@ static void set_axis(const NoliSprings* springs, int64_t s, const NoliSpringSlop
   add_ends(springs, s, blocks, at->damping_scale, noli_scale33(-1.0, by), by);
 }
 
-NoliStatus noli_spring_slopes(NoliMixedList* list, const NoliSprings* springs, unsigned wanted,
-                              const NoliSpringSlopes* at) {
+NoliStatus noli_spring_derivatives(NoliMixedList* list, const NoliSprings* springs, unsigned wanted,
+                                   const NoliSpringDerivatives* at) {
   NoliStatus status = NOLI_OK;
   static const struct {
     NoliInput input;
     int32_t n_input;
-    void (*set)(const NoliSprings* springs, int64_t s, const NoliSpringSlopes* at,
+    void (*set)(const NoliSprings* springs, int64_t s, const NoliSpringDerivatives* at,
                 NoliMixedBlocks* blocks);
   } kinds[] = {{NOLI_INPUT_SPRING, NOLI_SPRING_NUMBERS, set_numbers},
                {NOLI_INPUT_REST, 6, set_rest},
@@ -161,7 +161,7 @@ static NoliMat3 cone_hessian(const NoliFaceCorners* face, int32_t k, int32_t m) 
 }
 
 // How the share of a corner in the area vector changes with corner m.
-static NoliMat3 share_slope(const NoliFaceCorners* face, int32_t m) {
+static NoliMat3 share_derivative(const NoliFaceCorners* face, int32_t m) {
   const NoliVec3* c = face->corner;
   if (face->n == 2) {
     return turn_of(m == 0 ? -0.5 : 0.5);
@@ -174,7 +174,7 @@ static NoliMat3 share_slope(const NoliFaceCorners* face, int32_t m) {
 // ---- volumes ------------------------------------------------------------------------------------
 
 // The gradient is W' dV with W' = w(V / V_0) / compression - pressure.
-NoliStatus noli_volume_slopes(NoliMixedList* list, const NoliVolume* data, const double* x) {
+NoliStatus noli_volume_derivatives(NoliMixedList* list, const NoliVolume* data, const double* x) {
   NoliStatus status = NOLI_OK;
   const NoliVolumes* regions = data->regions;
   NoliMixedBlocks* blocks;
@@ -219,7 +219,7 @@ static void set_begin(const NoliPressure* data, int64_t i, int64_t origin_row, c
   for (int32_t m = 0; m < now.n; m++) {
     for (int32_t k = 0; k < now.n; k++) {
       NoliMat3 was = cone_hessian(&then, k, m);
-      noli_mixed_add33(blocks, i, k, 3 * m, factor, noli_sub33(share_slope(&then, m), was));
+      noli_mixed_add33(blocks, i, k, 3 * m, factor, noli_sub33(share_derivative(&then, m), was));
       noli_mixed_add33(blocks, i, k, 9, factor, noli_sub33(was, cone_hessian(&now, k, m)));
     }
     set_inputs(blocks, i, 3 * m, tri[m]);
@@ -237,9 +237,9 @@ done:
   return status;
 }
 
-NoliStatus noli_pressure_slopes(NoliMixedList* list, const NoliPressure* data, unsigned wanted,
-                                const int32_t* force, int32_t n_vert, const double* begin,
-                                const double* x) {
+NoliStatus noli_pressure_derivatives(NoliMixedList* list, const NoliPressure* data, unsigned wanted,
+                                     const int32_t* force, int32_t n_vert, const double* begin,
+                                     const double* x) {
   NoliStatus status = NOLI_OK;
   const NoliFaces* faces = data->faces;
   NoliMixedBlocks* blocks;
@@ -268,9 +268,9 @@ static NoliVec3 first_row(const NoliMat3* matrix) {
   return noli_load3(matrix->m[0]);
 }
 
-NoliStatus noli_pressure_place_slopes(NoliMixedList* list, const NoliPressure* data, int32_t first,
-                                      int32_t end, const NoliMat3* by_place, const double* begin,
-                                      const double* x) {
+NoliStatus noli_pressure_place_derivatives(NoliMixedList* list, const NoliPressure* data,
+                                           int32_t first, int32_t end, const NoliMat3* by_place,
+                                           const double* begin, const double* x) {
   NoliStatus status = NOLI_OK;
   NoliMixedBlocks* blocks;
   NOLI_TRY(add_faces(list, NOLI_INPUT_REST, data->faces, first, end, 9, &blocks));
@@ -297,7 +297,7 @@ done:
 // ---- tractions ----------------------------------------------------------------------------------
 
 // The derivative of the share of a corner in the area at rest, or in the length, by corner k.
-static NoliVec3 area_slope(const NoliFaceCorners* face, int32_t k) {
+static NoliVec3 area_derivative(const NoliFaceCorners* face, int32_t k) {
   const NoliVec3* c = face->corner;
   NoliVec3 side = noli_sub3(c[1], c[0]);
   if (face->n == 2) {
@@ -307,8 +307,8 @@ static NoliVec3 area_slope(const NoliFaceCorners* face, int32_t k) {
   return noli_scale3(1.0 / 6.0, noli_cross3(normal, noli_sub3(c[(k + 2) % 3], c[(k + 1) % 3])));
 }
 
-NoliStatus noli_traction_slopes(NoliMixedList* list, const NoliFaces* faces, const double* X,
-                                const double* traction, double scale) {
+NoliStatus noli_traction_derivatives(NoliMixedList* list, const NoliFaces* faces, const double* X,
+                                     const double* traction, double scale) {
   NoliStatus status = NOLI_OK;
   NoliMixedBlocks* blocks;
   NOLI_TRY(add_faces(list, NOLI_INPUT_REST, faces, 0, faces->n, 9, &blocks));
@@ -324,7 +324,7 @@ NoliStatus noli_traction_slopes(NoliMixedList* list, const NoliFaces* faces, con
       int32_t a = k / face.n, b = k % face.n;
       NoliVec3 force = noli_add3(sum, noli_load3(traction + 3 * (int64_t)tri[a]));
       noli_mixed_add33(blocks, i, a, 3 * b, -scale / (face.n + 1),
-                       noli_outer33(force, area_slope(&face, b)));
+                       noli_outer33(force, area_derivative(&face, b)));
     }
   }
 done:
@@ -332,8 +332,9 @@ done:
 }
 
 // The force on a corner is (sum of t + t of the corner) / (n + 1) of the share of a corner.
-NoliStatus noli_traction_place_slopes(NoliMixedList* list, const NoliFaces* faces, const double* X,
-                                      const NoliMat3* by_place, double scale) {
+NoliStatus noli_traction_place_derivatives(NoliMixedList* list, const NoliFaces* faces,
+                                           const double* X, const NoliMat3* by_place,
+                                           double scale) {
   NoliStatus status = NOLI_OK;
   NoliMixedBlocks* blocks;
   NOLI_TRY(add_faces(list, NOLI_INPUT_REST, faces, 0, faces->n, 9, &blocks));

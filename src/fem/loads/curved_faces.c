@@ -51,13 +51,13 @@ static NoliStatus make_rule(NoliContext* context, const NoliSpace* space, NoliCu
   NOLI_NEW(context, faces->shape, 3 * (int64_t)rule->n * faces->n_node);
   memcpy(faces->weight, rule->weight, (size_t)rule->n * sizeof *rule->weight);
   for (int32_t q = 0; q < rule->n; q++) {
-    double value[NOLI_TRI_NODES_MAX], slope[2 * NOLI_TRI_NODES_MAX];
-    noli_tri_shape(space->order, rule->xi + 2 * (int64_t)q, value, slope);
+    double value[NOLI_TRI_NODES_MAX], derivative[2 * NOLI_TRI_NODES_MAX];
+    noli_tri_shape(space->order, rule->xi + 2 * (int64_t)q, value, derivative);
     for (int32_t a = 0; a < faces->n_node; a++) {
       double* shape = faces->shape + 3 * (q * (int64_t)faces->n_node + a);
       shape[0] = value[a];
-      shape[1] = slope[2 * a];
-      shape[2] = slope[2 * a + 1];
+      shape[1] = derivative[2 * a];
+      shape[2] = derivative[2 * a + 1];
     }
   }
 done:
@@ -93,9 +93,9 @@ static void place_point(const NoliSpace* space, NoliTetFace face, const double u
   face_corners(face.side, corner);
   NoliVec3 along_u = noli_sub3(corner[1], corner[0]), along_v = noli_sub3(corner[2], corner[0]);
   noli_store3(xi, noli_mul_add3(noli_mul_add3(corner[0], uv[0], along_u), uv[1], along_v));
-  NoliMat3 slope = noli_space_dxdxi(space, face.tet, xi);
-  Point own = {noli_space_position(space, face.tet, xi), noli_mul33_vec(&slope, along_u),
-               noli_mul33_vec(&slope, along_v)};
+  NoliMat3 derivative = noli_space_dxdxi(space, face.tet, xi);
+  Point own = {noli_space_position(space, face.tet, xi), noli_mul33_vec(&derivative, along_u),
+               noli_mul33_vec(&derivative, along_v)};
   faces->area[at] = noli_norm3(noli_cross3(own.s, own.t));
   if (faces->rigid != NULL) {
     Point by_nodes = interpolate(faces, q, node_X, NULL);
@@ -262,17 +262,18 @@ static void evaluate_pressure(const void* user, const double* x, int64_t begin, 
   int64_t n = data->faces->n_node, n_entry = 9 * (int64_t)noli_stencil_blocks((int32_t)n);
   bool projected = (what & NOLI_EVAL_PROJECTED) != 0;
   for (int64_t i = begin; i < end; i++) {
-    double* gradient = (what & NOLI_EVAL_GRADIENT) != 0 ? out->gradient + 3 * n * i : NULL;
+    double* gradient =
+        (what & NOLI_EVAL_GRADIENT) != 0 ? out->gradient + 3 * n * (i - begin) : NULL;
     double* block =
-        !projected && (what & NOLI_EVAL_HESSIAN) != 0 ? out->hessian + n_entry * i : NULL;
+        !projected && (what & NOLI_EVAL_HESSIAN) != 0 ? out->hessian + n_entry * (i - begin) : NULL;
     if ((what & NOLI_EVAL_ENERGY) != 0) {
-      out->energy[i] = data->scale * face_energy(data, i, x);
+      out->energy[i - begin] = data->scale * face_energy(data, i, x);
     }
     if (gradient != NULL || block != NULL) {
       face_derivatives(data, i, x, gradient, block);
     }
     if (projected) {
-      memset(out->hessian + n_entry * i, 0, (size_t)n_entry * sizeof *out->hessian);
+      memset(out->hessian + n_entry * (i - begin), 0, (size_t)n_entry * sizeof *out->hessian);
     }
   }
 }
@@ -349,7 +350,7 @@ void noli_curved_faces_add_traction(const NoliCurvedFaces* faces, const double* 
   }
 }
 
-// ---- slopes -------------------------------------------------------------------------------------
+// ---- derivatives --------------------------------------------------------------------------------
 
 // Names the nodes of face i, and the first `n` of them as inputs; the corners come first.
 static void set_nodes(const NoliCurvedFaces* faces, int64_t i, int32_t n, NoliMixedBlocks* blocks) {
@@ -411,9 +412,9 @@ static void set_begin(const NoliCurvedPressure* data, int64_t i, int64_t origin_
   }
 }
 
-NoliStatus noli_curved_pressure_slopes(NoliMixedList* list, const NoliCurvedPressure* data,
-                                       int32_t force, int32_t n_vert, const double* begin,
-                                       const double* x) {
+NoliStatus noli_curved_pressure_derivatives(NoliMixedList* list, const NoliCurvedPressure* data,
+                                            int32_t force, int32_t n_vert, const double* begin,
+                                            const double* x) {
   NoliStatus status = NOLI_OK;
   const NoliCurvedFaces* faces = data->faces;
   int32_t n = faces->n_node;
@@ -436,22 +437,22 @@ done:
 
 // A corner b moves the point by its barycentric coordinate, so the area |s x t| changes by
 // (s x t) / |s x t| . d(s x t)/db.
-static void add_area_slope(const NoliCurvedFaces* faces, int64_t i, int32_t q, const Point* rest,
-                           NoliVec3 force, NoliMixedBlocks* blocks) {
+static void add_area_derivative(const NoliCurvedFaces* faces, int64_t i, int32_t q,
+                                const Point* rest, NoliVec3 force, NoliMixedBlocks* blocks) {
   static const double corner[3][3] = {{0.0, -1.0, -1.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
   const double* shape = faces->shape + 3 * (int64_t)q * faces->n_node;
   NoliVec3 normal = noli_normalize3(noli_cross3(rest->s, rest->t));
   for (int32_t b = 0; b < 3; b++) {
     NoliMat3 by_corner = area_by_node(rest, corner[b]);
-    NoliMat3 slope = noli_outer33(force, noli_transpose_mul33_vec(&by_corner, normal));
+    NoliMat3 derivative = noli_outer33(force, noli_transpose_mul33_vec(&by_corner, normal));
     for (int32_t a = 0; a < faces->n_node; a++) {
-      noli_mixed_add33(blocks, i, a, 3 * b, faces->weight[q] * shape[3 * a], slope);
+      noli_mixed_add33(blocks, i, a, 3 * b, faces->weight[q] * shape[3 * a], derivative);
     }
   }
 }
 
-NoliStatus noli_curved_traction_slopes(NoliMixedList* list, const NoliCurvedFaces* faces,
-                                       const double* X, const double* traction, double scale) {
+NoliStatus noli_curved_traction_derivatives(NoliMixedList* list, const NoliCurvedFaces* faces,
+                                            const double* X, const double* traction, double scale) {
   NoliStatus status = NOLI_OK;
   NoliMixedBlocks* blocks;
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_REST, faces->n, faces->n_node, 9, &blocks));
@@ -467,7 +468,7 @@ NoliStatus noli_curved_traction_slopes(NoliMixedList* list, const NoliCurvedFace
         NoliVec3 t = noli_load3(traction + 3 * (int64_t)node[a]);
         force = noli_mul_add3(force, -scale * shape[3 * a], t);
       }
-      add_area_slope(faces, i, q, &p, force, blocks);
+      add_area_derivative(faces, i, q, &p, force, blocks);
     }
     set_nodes(faces, i, 3, blocks);
   }
@@ -475,8 +476,8 @@ done:
   return status;
 }
 
-NoliStatus noli_curved_traction_place_slopes(NoliMixedList* list, const NoliCurvedFaces* faces,
-                                             const NoliMat3* by_place, double scale) {
+NoliStatus noli_curved_traction_place_derivatives(NoliMixedList* list, const NoliCurvedFaces* faces,
+                                                  const NoliMat3* by_place, double scale) {
   NoliStatus status = NOLI_OK;
   int32_t n = faces->n_node;
   NoliMixedBlocks* blocks;
@@ -521,9 +522,10 @@ static void add_pressure_by_place(const NoliCurvedPressure* data, int64_t i, int
   }
 }
 
-NoliStatus noli_curved_pressure_place_slopes(NoliMixedList* list, const NoliCurvedPressure* data,
-                                             const NoliMat3* by_place, const double* begin,
-                                             const double* x) {
+NoliStatus noli_curved_pressure_place_derivatives(NoliMixedList* list,
+                                                  const NoliCurvedPressure* data,
+                                                  const NoliMat3* by_place, const double* begin,
+                                                  const double* x) {
   NoliStatus status = NOLI_OK;
   const NoliCurvedFaces* faces = data->faces;
   NoliVec3 origin = noli_load3(data->origin);

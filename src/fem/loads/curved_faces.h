@@ -73,25 +73,26 @@ void noli_curved_faces_add_traction(const NoliCurvedFaces* faces, const double* 
 // Mixed derivatives of a pressure by where the step began, `begin`, and by the origin
 // (NOLI_INPUT_BEGIN), whose rows follow those of n_vert vertices, as `force` says; by the factor of
 // this force where it is wanted.
-NOLI_WARN_UNUSED NoliStatus noli_curved_pressure_slopes(NoliMixedList* list,
-                                                        const NoliCurvedPressure* data,
-                                                        int32_t force, int32_t n_vert,
-                                                        const double* begin, const double* x);
+NOLI_WARN_UNUSED NoliStatus noli_curved_pressure_derivatives(NoliMixedList* list,
+                                                             const NoliCurvedPressure* data,
+                                                             int32_t force, int32_t n_vert,
+                                                             const double* begin, const double* x);
 
 // Derivatives of `scale` times a traction on faces whose nodes are at X at rest, by the corners
 // there. Shapes move with the corners by linear interpolation.
-NOLI_WARN_UNUSED NoliStatus noli_curved_traction_slopes(NoliMixedList* list,
-                                                        const NoliCurvedFaces* faces,
-                                                        const double* X, const double* traction,
-                                                        double scale);
+NOLI_WARN_UNUSED NoliStatus noli_curved_traction_derivatives(NoliMixedList* list,
+                                                             const NoliCurvedFaces* faces,
+                                                             const double* X,
+                                                             const double* traction, double scale);
 
 // Derivatives of loads by the rest positions of nodes, which the values at these nodes follow as
 // `by_place` (n_vert) says: of a traction, and of a pressure in a step that began at `begin`.
-NOLI_WARN_UNUSED NoliStatus noli_curved_traction_place_slopes(NoliMixedList* list,
-                                                              const NoliCurvedFaces* faces,
-                                                              const NoliMat3* by_place,
-                                                              double scale);
-NOLI_WARN_UNUSED NoliStatus noli_curved_pressure_place_slopes(NoliMixedList* list,
-                                                              const NoliCurvedPressure* data,
-                                                              const NoliMat3* by_place,
-                                                              const double* begin, const double* x);
+NOLI_WARN_UNUSED NoliStatus noli_curved_traction_place_derivatives(NoliMixedList* list,
+                                                                   const NoliCurvedFaces* faces,
+                                                                   const NoliMat3* by_place,
+                                                                   double scale);
+NOLI_WARN_UNUSED NoliStatus noli_curved_pressure_place_derivatives(NoliMixedList* list,
+                                                                   const NoliCurvedPressure* data,
+                                                                   const NoliMat3* by_place,
+                                                                   const double* begin,
+                                                                   const double* x);

@@ -60,16 +60,16 @@ static void evaluate_pressure(const void* user, const double* x, int64_t begin, 
         noli_face_corners(data->faces->tri + 3 * i, x, noli_load3(data->origin + 3 * i));
     double s = data->scale * data->value[i];
     if ((what & NOLI_EVAL_ENERGY) != 0) {
-      out->energy[i] = s * cone(&face);
+      out->energy[i - begin] = s * cone(&face);
     }
     for (int32_t k = 0; (what & NOLI_EVAL_GRADIENT) != 0 && k < 3; k++) {
       NoliVec3 g = k < face.n ? noli_scale3(s, noli_face_cone_gradient(&face, k)) : (NoliVec3){0};
-      noli_store3(out->gradient + 9 * i + 3 * k, g);
+      noli_store3(out->gradient + 9 * (i - begin) + 3 * k, g);
     }
     if ((what & NOLI_EVAL_PROJECTED) != 0) {
-      memset(out->hessian + 54 * i, 0, 54 * sizeof *out->hessian);
+      memset(out->hessian + 54 * (i - begin), 0, 54 * sizeof *out->hessian);
     } else if ((what & NOLI_EVAL_HESSIAN) != 0) {
-      store_hessian(&face, s, out->hessian + 54 * i);
+      store_hessian(&face, s, out->hessian + 54 * (i - begin));
     }
   }
 }

@@ -61,14 +61,14 @@ static NoliMat3 stiffness_of(const NoliSprings* springs, int64_t s, const double
 
 // Writes the results of one spring from the gradient and Hessian by d = second - first.
 static void store(const NoliSprings* springs, int64_t s, double scale, unsigned what, NoliVec3 by_d,
-                  const NoliMat3* hessian, const NoliLocal* out) {
+                  const NoliMat3* hessian, NoliLocal out) {
   bool fixed = springs->node[2 * s + 1] == NOLI_NULL_INDEX;
   if ((what & NOLI_EVAL_GRADIENT) != 0) {
-    noli_store3(out->gradient + 6 * s, noli_scale3(-scale, by_d));
-    noli_store3(out->gradient + 6 * s + 3, noli_scale3(fixed ? 0.0 : scale, by_d));
+    noli_store3(out.gradient, noli_scale3(-scale, by_d));
+    noli_store3(out.gradient + 3, noli_scale3(fixed ? 0.0 : scale, by_d));
   }
   if ((what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0) {
-    double* blocks = out->hessian + 27 * s;
+    double* blocks = out.hessian;
     const double factor[3] = {scale, fixed ? 0.0 : -scale, fixed ? 0.0 : scale};
     for (int b = 0; b < 3; b++) {
       NoliMat3 block = noli_scale33(factor[b], *hessian);
@@ -83,10 +83,11 @@ static void evaluate_springs(const void* user, const double* x, int64_t begin, i
   const NoliSprings* springs = data->springs;
   for (int64_t s = begin; s < end; s++) {
     if ((what & NOLI_EVAL_ENERGY) != 0) {
-      out->energy[s] = data->scale * noli_spring_energy(springs, s, x);
+      out->energy[s - begin] = data->scale * noli_spring_energy(springs, s, x);
     }
     NoliMat3 hessian = stiffness_of(springs, s, x, (what & NOLI_EVAL_PROJECTED) != 0);
-    store(springs, s, data->scale, what, noli_spring_force(springs, s, x), &hessian, out);
+    store(springs, s, data->scale, what, noli_spring_force(springs, s, x), &hessian,
+          noli_local_at(out, 2, s - begin));
   }
 }
 
@@ -107,9 +108,9 @@ static void evaluate_damping(const void* user, const double* x, int64_t begin, i
         noli_sub3(between(springs, s, x, true), between(springs, s, data->reference, true));
     NoliVec3 by_d = noli_mul33_vec(&matrix, moved);
     if ((what & NOLI_EVAL_ENERGY) != 0) {
-      out->energy[s] = 0.5 * data->scale * noli_dot3(moved, by_d);
+      out->energy[s - begin] = 0.5 * data->scale * noli_dot3(moved, by_d);
     }
-    store(springs, s, data->scale, what, by_d, &matrix, out);
+    store(springs, s, data->scale, what, by_d, &matrix, noli_local_at(out, 2, s - begin));
   }
 }
 

@@ -30,10 +30,8 @@ typedef struct Side {
 
 static int compare_sides(const void* a, const void* b) {
   const Side *p = a, *q = b;
-  if (p->key != q->key) {
-    return p->key < q->key ? -1 : 1;
-  }
-  return p->at < q->at ? -1 : p->at > q->at;
+  int order = (p->key > q->key) - (p->key < q->key);
+  return order != 0 ? order : noli_order(p->at, q->at);
 }
 
 // Sorts the sides of the triangles: for each edge the ascending ones, then the descending ones.
@@ -229,24 +227,24 @@ static void evaluate_volume(const void* user, const double* x, int64_t begin, in
   const NoliVolumes* volumes = data->regions;
   for (int64_t i = begin; i < end; i++) {
     int32_t region = volumes->edge_region[i];
-    double slope = -data->scale * data->state[region].pressure;
+    double derivative = -data->scale * data->state[region].pressure;
     if ((what & NOLI_EVAL_ENERGY) != 0) {
       // assigned to the first edge
       bool first = i == volumes->region[region].edge_first;
-      out->energy[i] = first ? data->scale * data->state[region].energy : 0.0;
+      out->energy[i - begin] = first ? data->scale * data->state[region].energy : 0.0;
     }
     if ((what & NOLI_EVAL_GRADIENT) != 0) {
-      NoliVec3 share = noli_scale3(slope, edge_gradient(volumes, i, x));
-      noli_store3(out->gradient + 6 * i, share);
-      noli_store3(out->gradient + 6 * i + 3, share);
+      NoliVec3 share = noli_scale3(derivative, edge_gradient(volumes, i, x));
+      noli_store3(out->gradient + 6 * (i - begin), share);
+      noli_store3(out->gradient + 6 * (i - begin) + 3, share);
     }
     if ((what & NOLI_EVAL_PROJECTED) != 0) {
-      memset(out->hessian + 27 * i, 0, 27 * sizeof *out->hessian);
+      memset(out->hessian + 27 * (i - begin), 0, 27 * sizeof *out->hessian);
     } else if ((what & NOLI_EVAL_HESSIAN) != 0) {
       const int32_t* across = volumes->across + 2 * i;
-      edge_blocks(noli_scale3(slope / 6.0, noli_sub3(volume_position(x, across[1]),
-                                                     volume_position(x, across[0]))),
-                  out->hessian + 27 * i);
+      edge_blocks(noli_scale3(derivative / 6.0, noli_sub3(volume_position(x, across[1]),
+                                                          volume_position(x, across[0]))),
+                  out->hessian + 27 * (i - begin));
     }
   }
 }

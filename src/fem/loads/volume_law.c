@@ -49,22 +49,22 @@ double noli_volume_law_energy(const NoliVolumeLaw* law, double volume) {
 }
 
 double noli_volume_law_pressure(const NoliVolumeLaw* law, double volume) {
-  double x = (volume - law->rest) / law->rest, slope = 0.0;
+  double x = (volume - law->rest) / law->rest, derivative = 0.0;
   if (!has_value(law, volume)) {
     return (double)NAN;
   }
   switch (law->model) {
   case NOLI_VOLUME_IDEAL_GAS:
-    slope = x / (1.0 + x);
+    derivative = x / (1.0 + x);
     break;
   case NOLI_VOLUME_NEARLY_INCOMPRESSIBLE:
-    slope = log1p(x);
+    derivative = log1p(x);
     break;
   case NOLI_VOLUME_QUADRATIC:
-    slope = x;
+    derivative = x;
     break;
   }
-  return law->pressure - slope / law->compression;
+  return law->pressure - derivative / law->compression;
 }
 
 double noli_volume_law_stiffness(const NoliVolumeLaw* law, double volume) {

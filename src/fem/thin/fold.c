@@ -108,12 +108,11 @@ static void write_derivatives(const NoliFoldBending* bending, int64_t f, const d
 
   if (what & NOLI_EVAL_GRADIENT) {
     for (int k = 0; k < 3 * NODES; k++) {
-      out->gradient[3 * NODES * f + k] =
-          scale * (strain[0] * J[0][k] + strain[1] * J[1][k] + strain[2] * J[2][k]);
+      out->gradient[k] = scale * (strain[0] * J[0][k] + strain[1] * J[1][k] + strain[2] * J[2][k]);
     }
   }
   if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
-    double* blocks = out->hessian + 9 * BLOCKS * f;
+    double* blocks = out->hessian;
     write_products(J, scale, blocks);
     for (int k = 0; k < 9 * BLOCKS && plain; k++) {
       blocks[k] += curved[k];
@@ -132,11 +131,13 @@ void noli_folds_evaluate(const void* data, const double* x, int64_t begin, int64
       strain[k / HINGES] += root[k] * turn[k % HINGES];
     }
     if (what & NOLI_EVAL_ENERGY) {
-      out->energy[f] = 0.5 * bending->scale *
-                       (strain[0] * strain[0] + strain[1] * strain[1] + strain[2] * strain[2]);
+      out->energy[f - begin] =
+          0.5 * bending->scale *
+          (strain[0] * strain[0] + strain[1] * strain[1] + strain[2] * strain[2]);
     }
     if (what & ~(unsigned)NOLI_EVAL_ENERGY) {
-      write_derivatives(bending, f, x, strain, what, out);
+      NoliLocal here = noli_local_at(out, NODES, f - begin);
+      write_derivatives(bending, f, x, strain, what, &here);
     }
   }
 }

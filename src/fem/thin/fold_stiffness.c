@@ -106,11 +106,11 @@ typedef struct Eigen {
   double values[3], vectors[9];
 } Eigen;
 
-// The slope of V f(values) V^T target by that of the matrix, in its eigenvectors V; f is the
+// The derivative of V f(values) V^T target by that of the matrix, in its eigenvectors V; f is the
 // inverse, but for eigenvalues below `least`, which count as it. A quotient of differences is that
 // of the formula of Daleckii and Krein.
-static void add_matrix_slope(const Eigen* eigen, const NoliDual matrix[9], const NoliDual target[3],
-                             NoliDual solution[3]) {
+static void add_matrix_derivative(const Eigen* eigen, const NoliDual matrix[9],
+                                  const NoliDual target[3], NoliDual solution[3]) {
   const double *values = eigen->values, *vectors = eigen->vectors, least = LEAST_SHARE * values[2];
   NoliVec3 half[3][3] = {{{0.0, 0.0, 0.0}}}, by[3][3] = {{{0.0, 0.0, 0.0}}}; // dA V, V^T dA V
   double of[3] = {0.0};
@@ -159,7 +159,7 @@ static void fold_stiffness_solve(const Eigen* eigen, const NoliDual matrix[9],
       solution[c] = noli_dual_add(solution[c], part);
     }
   }
-  add_matrix_slope(eigen, matrix, target, solution);
+  add_matrix_derivative(eigen, matrix, target, solution);
 }
 
 // The hinge at edge i, and the four others of its two triangles.
@@ -332,7 +332,7 @@ static Plan plan_of(const Place* place, const Plan* still) {
 // ---- the root of the energy ---------------------------------------------------------------------
 
 // The stiffness of a triangle of which no moment acts across the edges with `free` normals,
-// with the slopes of the plate (3; NULL: none).
+// with the derivatives of the plate (3; NULL: none).
 static void set_stiffness(const NoliPlate* plate, const NoliPlate* by,
                           const Response response[HINGES], NoliDual D[9]) {
   static const NoliPlate none[3] = {{0.0, 0.0, 0.0, 0.0}};
@@ -394,8 +394,8 @@ void noli_folds_set_root(NoliFolds* folds, int64_t f, const NoliFoldRest* rest) 
 
 // With the angles alpha_i = sum_j weight_ij turn_j of the triangle and L_i = l_i / A n_i n_i^T, the
 // curvature is sum_i alpha_i L_i, and the moment of hinge j is sum_i weight_ij A L_i . D kappa.
-static void slopes_of_moments(const Plan* plan, const NoliDual D[9], const NoliDual turn[HINGES],
-                              NoliVec3 slope[HINGES]) {
+static void derivatives_of_moments(const Plan* plan, const NoliDual D[9],
+                                   const NoliDual turn[HINGES], NoliVec3 derivative[HINGES]) {
   NoliDual L[3][3], curvature[3] = {{0}}, bent[3];
   for (int i = 0; i < 3; i++) {
     const Response* own = &plan->response[i];
@@ -412,14 +412,14 @@ static void slopes_of_moments(const Plan* plan, const NoliDual D[9], const NoliD
   for (int k = 0; k < 3; k++) {
     bent[k] = noli_dual_mul(plan->area, fold_stiffness_dot(D + 3 * k, curvature));
   }
-  memset(slope, 0, HINGES * sizeof *slope);
+  memset(derivative, 0, HINGES * sizeof *derivative);
   for (int i = 0; i < 3; i++) {
     if (!plan->response[i].exists) {
       continue;
     }
     NoliDual moment = fold_stiffness_dot(L[i], bent);
     for (int j = 0; j < HINGES; j++) {
-      slope[j] = noli_add3(slope[j], noli_dual_mul(plan->weight[i][j], moment).d);
+      derivative[j] = noli_add3(derivative[j], noli_dual_mul(plan->weight[i][j], moment).d);
     }
   }
 }
@@ -427,10 +427,10 @@ static void slopes_of_moments(const Plan* plan, const NoliDual D[9], const NoliD
 void noli_folds_moments_by_rest(const NoliFolds* folds, int64_t f, const NoliFoldRest* rest,
                                 const double axis[9], const double turn[HINGES],
                                 double by_rest[HINGES][3 * NODES],
-                                double slope[HINGES][3 * NODES]) {
+                                double derivative[HINGES][3 * NODES]) {
   Place place = fold_stiffness_place_of(folds, f, rest);
   const Plan still = plan_of(&place, NULL);
-  memset(slope, 0, HINGES * sizeof *slope);
+  memset(derivative, 0, HINGES * sizeof *derivative);
   for (int a = 0; a < NODES && place.node[a] != NOLI_NULL_INDEX; a++) {
     NoliVec3 by[HINGES];
     NoliDual turned[HINGES], D[9];
@@ -441,16 +441,16 @@ void noli_folds_moments_by_rest(const NoliFolds* folds, int64_t f, const NoliFol
     for (int j = 0; j < HINGES; j++) {
       turned[j] = (NoliDual){turn[j], noli_load3(by_rest[j] + 3 * a)};
     }
-    slopes_of_moments(&plan, D, turned, by);
+    derivatives_of_moments(&plan, D, turned, by);
     for (int j = 0; j < HINGES; j++) {
-      noli_store3(slope[j] + 3 * a, by[j]);
+      noli_store3(derivative[j] + 3 * a, by[j]);
     }
   }
 }
 
 void noli_folds_moments_by_plate(const NoliFolds* folds, int64_t f, const NoliFoldRest* rest,
                                  const NoliPlate by[3], const double turn[HINGES],
-                                 NoliVec3 slope[HINGES]) {
+                                 NoliVec3 derivative[HINGES]) {
   const Place place = fold_stiffness_place_of(folds, f, rest);
   const Plan plan = plan_of(&place, NULL);
   NoliDual turned[HINGES], D[9];
@@ -458,5 +458,5 @@ void noli_folds_moments_by_plate(const NoliFolds* folds, int64_t f, const NoliFo
   for (int j = 0; j < HINGES; j++) {
     turned[j] = noli_dual(turn[j]);
   }
-  slopes_of_moments(&plan, D, turned, slope);
+  derivatives_of_moments(&plan, D, turned, derivative);
 }

@@ -21,9 +21,9 @@ void noli_folds_set_root(NoliFolds* folds, int64_t f, const NoliFoldRest* rest);
 void noli_folds_moments_by_rest(const NoliFolds* folds, int64_t f, const NoliFoldRest* rest,
                                 const double axis[9], const double turn[NOLI_FOLD_HINGES],
                                 double by_rest[NOLI_FOLD_HINGES][3 * NOLI_FOLD_NODES],
-                                double slope[NOLI_FOLD_HINGES][3 * NOLI_FOLD_NODES]);
+                                double derivative[NOLI_FOLD_HINGES][3 * NOLI_FOLD_NODES]);
 
 // How they change where the plate does, in three ways.
 void noli_folds_moments_by_plate(const NoliFolds* folds, int64_t f, const NoliFoldRest* rest,
                                  const NoliPlate by[3], const double turn[NOLI_FOLD_HINGES],
-                                 NoliVec3 slope[NOLI_FOLD_HINGES]);
+                                 NoliVec3 derivative[NOLI_FOLD_HINGES]);

@@ -1,6 +1,7 @@
 #include "fem/thin/hinge.h"
 
 #include "base/sort.h"
+#include "mesh/topology.h"
 #include "math/vec3.h"
 
 #include <math.h>
@@ -148,21 +149,21 @@ void noli_bending_evaluate(const void* data, const double* x, int64_t begin, int
     }
     double turn = remainder(noli_hinge_angle(at) - hinges->rest[h], 2.0 * PI);
     if (what & NOLI_EVAL_ENERGY) {
-      out->energy[h] = 0.5 * k * turn * turn;
+      out->energy[h - begin] = 0.5 * k * turn * turn;
     }
     if (!(what & ~(unsigned)NOLI_EVAL_ENERGY)) {
       continue;
     }
     noli_hinge_derivatives(at, gradient, curved ? hessian : NULL);
     for (int i = 0; i < 12 && (what & NOLI_EVAL_GRADIENT); i++) {
-      out->gradient[12 * h + i] = k * turn * gradient[i];
+      out->gradient[12 * (h - begin) + i] = k * turn * gradient[i];
     }
     if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
       for (int i = 0; i < 144; i++) {
         double bent = curved ? turn * hessian[i] : 0.0;
         hessian[i] = k * (bent + gradient[i / 12] * gradient[i % 12]);
       }
-      write_blocks(hessian, out->hessian + 90 * h);
+      write_blocks(hessian, out->hessian + 90 * (h - begin));
     }
   }
 }
@@ -178,13 +179,8 @@ typedef struct Side {
 
 static int compare_sides(const void* one, const void* two) {
   const Side *a = one, *b = two;
-  if (a->low != b->low) {
-    return a->low < b->low ? -1 : 1;
-  }
-  if (a->high != b->high) {
-    return a->high < b->high ? -1 : 1;
-  }
-  return a->tri < b->tri ? -1 : a->tri > b->tri;
+  const int32_t key_a[3] = {a->low, a->high, a->tri}, key_b[3] = {b->low, b->high, b->tri};
+  return noli_compare_tuples(key_a, key_b, 3);
 }
 
 static void list_sides(int32_t begin, int32_t end, const int32_t* tri, Side* side) {
@@ -313,7 +309,7 @@ static void shape_gradient(const double X[12], double gradient[12]) {
 }
 
 void noli_bending_by_rest(const NoliBending* bending, int64_t h, const double* X, const double* x,
-                          double slope[144]) {
+                          double derivative[144]) {
   const NoliHinges* hinges = bending->hinges;
   double at[12], rest[12], now[12], then[12], shape[12];
   gather(hinges, h, x, at);
@@ -324,12 +320,12 @@ void noli_bending_by_rest(const NoliBending* bending, int64_t h, const double* X
   double k = bending->scale * hinges->stiffness[h];
   double turn = remainder(noli_hinge_angle(at) - hinges->rest[h], 2.0 * PI);
   for (int i = 0; i < 144; i++) {
-    slope[i] = k * now[i / 12] * (turn * shape[i % 12] - then[i % 12]);
+    derivative[i] = k * now[i / 12] * (turn * shape[i % 12] - then[i % 12]);
   }
 }
 
 void noli_bending_energy_by_rest(const NoliBending* bending, int64_t h, const double* X,
-                                 const double* x, double slope[12]) {
+                                 const double* x, double derivative[12]) {
   const NoliHinges* hinges = bending->hinges;
   double at[12], rest[12], then[12], shape[12], k = bending->scale * hinges->stiffness[h];
   gather(hinges, h, x, at);
@@ -338,7 +334,7 @@ void noli_bending_energy_by_rest(const NoliBending* bending, int64_t h, const do
   shape_gradient(rest, shape);
   double turn = remainder(noli_hinge_angle(at) - hinges->rest[h], 2.0 * PI);
   for (int i = 0; i < 12; i++) {
-    slope[i] = k * turn * (0.5 * turn * shape[i] - then[i]);
+    derivative[i] = k * turn * (0.5 * turn * shape[i] - then[i]);
   }
 }
 

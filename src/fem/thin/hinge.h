@@ -66,11 +66,11 @@ void noli_bending_evaluate(const void* data, const double* x, int64_t begin, int
 // How the gradient of hinge h changes with rest positions of its nodes, (12 x 12): by the rest
 // angle and, of an isotropic sheet, the edge and the areas in the stiffness.
 void noli_bending_by_rest(const NoliBending* bending, int64_t h, const double* X, const double* x,
-                          double slope[144]);
+                          double derivative[144]);
 
 // How its energy changes with them, (12).
 void noli_bending_energy_by_rest(const NoliBending* bending, int64_t h, const double* X,
-                                 const double* x, double slope[12]);
+                                 const double* x, double derivative[12]);
 
 // The product of the projected Hessian of hinge h at x with w (12), and how it changes with x and
 // with rest positions X, (12 x 12) each.

@@ -48,18 +48,18 @@ void noli_segments_evaluate(const void* data, const double* x, int64_t begin, in
     // a segment without length has no direction: NaN derivatives
     NoliVec3 t = noli_scale3(1.0 / length, edge);
     if (what & NOLI_EVAL_ENERGY) {
-      out->energy[s] = length > 0.0 ? 0.5 * k * rest * strain * strain : (double)INFINITY;
+      out->energy[s - begin] = length > 0.0 ? 0.5 * k * rest * strain * strain : (double)INFINITY;
     }
     if (what & NOLI_EVAL_GRADIENT) {
-      noli_store3(out->gradient + 6 * s, noli_scale3(-k * strain, t));
-      noli_store3(out->gradient + 6 * s + 3, noli_scale3(k * strain, t));
+      noli_store3(out->gradient + 6 * (s - begin), noli_scale3(-k * strain, t));
+      noli_store3(out->gradient + 6 * (s - begin) + 3, noli_scale3(k * strain, t));
     }
     if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
       double across = k * strain / length;
       across = (what & NOLI_EVAL_PROJECTED) && across < 0.0 ? 0.0 : across;
       NoliMat3 H = noli_add33(noli_scale33(k / rest, noli_outer33(t, t)),
                               noli_scale33(across, identity_less(t)));
-      write_segment(&H, out->hessian + 27 * s);
+      write_segment(&H, out->hessian + 27 * (s - begin));
     }
   }
 }
@@ -170,14 +170,14 @@ void noli_turning_evaluate(const void* data, const double* x, int64_t begin, int
     double k = turning->scale * turns->stiffness[i], rest = turns->rest[i], first, second;
     if (what & NOLI_EVAL_ENERGY) {
       double excess = kappa_of(&turn) - rest, energy = 0.5 * k * excess * excess;
-      out->energy[i] = k == 0.0 ? 0.0 : isfinite(energy) ? energy : (double)INFINITY;
+      out->energy[i - begin] = k == 0.0 ? 0.0 : isfinite(energy) ? energy : (double)INFINITY;
     }
     derivatives_by_cosine(&turn, rest, &first, &second);
     if (what & NOLI_EVAL_GRADIENT) {
       for (int a = 0; a < 3; a++) {
         NoliVec3 g =
             noli_add3(noli_scale3(share[0][a], turn.c0), noli_scale3(share[1][a], turn.c1));
-        noli_store3(out->gradient + 9 * i + 3 * a, noli_scale3(k * first, g));
+        noli_store3(out->gradient + 9 * (i - begin) + 3 * a, noli_scale3(k * first, g));
       }
     }
     if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
@@ -186,7 +186,7 @@ void noli_turning_evaluate(const void* data, const double* x, int64_t begin, int
       if (what & NOLI_EVAL_PROJECTED) {
         noli_project_psd(6, H);
       }
-      write_turn(H, out->hessian + 54 * i);
+      write_turn(H, out->hessian + 54 * (i - begin));
     }
   }
 }
@@ -200,10 +200,8 @@ typedef struct End {
 
 static int compare_ends(const void* one, const void* two) {
   const End *a = one, *b = two;
-  if (a->node != b->node) {
-    return a->node < b->node ? -1 : 1;
-  }
-  return a->segment < b->segment ? -1 : a->segment > b->segment;
+  int order = noli_order(a->node, b->node);
+  return order != 0 ? order : noli_order(a->segment, b->segment);
 }
 
 static NoliStatus add_turn(NoliContext* context, const End* one, const End* two, int32_t begin,
@@ -292,7 +290,7 @@ static void stiffness_gradient(const Turn* rest, double k, const double* bending
 }
 
 void noli_turning_by_rest(const NoliTurning* turning, int64_t i, const double* X, const double* x,
-                          double slope[81]) {
+                          double derivative[81]) {
   const NoliTurns* turns = turning->turns;
   const int32_t *node = turns->node + 3 * i, *segment = turns->segment + 2 * i;
   Turn now = turn_at(x, node), rest = turn_at(X, node);
@@ -303,14 +301,14 @@ void noli_turning_by_rest(const NoliTurning* turning, int64_t i, const double* X
   stiffness_gradient(&rest, k, turning->bending, segment, by_stiffness);
   double turned = kappa_by_cosine(&now) * kappa_by_cosine(&rest);
   for (int j = 0; j < 81; j++) {
-    slope[j] = k > 0.0 ? turning->scale * k * by_now[j / 9] *
-                             (first * by_stiffness[j % 9] - turned * by_rest[j % 9])
-                       : 0.0;
+    derivative[j] = k > 0.0 ? turning->scale * k * by_now[j / 9] *
+                                  (first * by_stiffness[j % 9] - turned * by_rest[j % 9])
+                            : 0.0;
   }
 }
 
 void noli_turning_energy_by_rest(const NoliTurning* turning, int64_t i, const double* X,
-                                 const double* x, double slope[9]) {
+                                 const double* x, double derivative[9]) {
   const NoliTurns* turns = turning->turns;
   const int32_t *node = turns->node + 3 * i, *segment = turns->segment + 2 * i;
   Turn now = turn_at(x, node), rest = turn_at(X, node);
@@ -319,9 +317,9 @@ void noli_turning_energy_by_rest(const NoliTurning* turning, int64_t i, const do
   cosine_gradient(&rest, by_rest);
   stiffness_gradient(&rest, k, turning->bending, segment, by_stiffness);
   for (int j = 0; j < 9; j++) {
-    slope[j] = k > 0.0 ? turning->scale * k * excess *
-                             (0.5 * excess * by_stiffness[j] - turned * by_rest[j])
-                       : 0.0;
+    derivative[j] = k > 0.0 ? turning->scale * k * excess *
+                                  (0.5 * excess * by_stiffness[j] - turned * by_rest[j])
+                            : 0.0;
   }
 }
 

@@ -64,12 +64,12 @@ void noli_turning_evaluate(const void* data, const double* x, int64_t begin, int
 // and the lengths in the stiffness. A straight rest shape has a turn with a kink there; the
 // derivative by it is 0, the mean of all sides.
 void noli_turning_by_rest(const NoliTurning* turning, int64_t i, const double* X, const double* x,
-                          double slope[81]);
+                          double derivative[81]);
 
 // How the energy of turn i changes with rest positions of its nodes, (9), by the rest turn and the
 // lengths in the stiffness.
 void noli_turning_energy_by_rest(const NoliTurning* turning, int64_t i, const double* X,
-                                 const double* x, double slope[9]);
+                                 const double* x, double derivative[9]);
 
 // The product of the projected Hessian of turn i at x with w (9), and how it changes with x and
 // with rest positions X, (9 x 9) each; as above by a straight rest shape.

@@ -170,16 +170,16 @@ void noli_membrane_evaluate(const void* data, const double* x, int64_t begin, in
     respond(membrane, t, x, what, &response);
     shape_gradients(triangles, t, g);
     if (what & NOLI_EVAL_ENERGY) {
-      out->energy[t] = weight * response.energy;
+      out->energy[t - begin] = weight * response.energy;
     }
     for (int a = 0; a < 3 && (what & NOLI_EVAL_GRADIENT); a++) {
       NoliVec3 force = noli_mul_add3(noli_scale3(g[a][0], response.P[0]), g[a][1], response.P[1]);
-      noli_store3(out->gradient + 9 * t + 3 * a, noli_scale3(weight, force));
+      noli_store3(out->gradient + 9 * (t - begin) + 3 * a, noli_scale3(weight, force));
     }
     for (int a = 0; a < 3 && (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)); a++) {
       for (int b = a; b < 3; b++) {
         NoliMat3 H = block(&response, g[a], g[b], weight);
-        noli_store33(out->hessian + 9 * (6 * t + noli_stencil_block(3, a, b)), &H);
+        noli_store33(out->hessian + 9 * (6 * (t - begin) + noli_stencil_block(3, a, b)), &H);
       }
     }
   }

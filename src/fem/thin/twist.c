@@ -10,7 +10,7 @@ static void evaluate_turn(const NoliTwisting* twisting, const double* x, int64_t
   State state;
   double energy = set_state(twisting, x, i, second ? 2 : first ? 1 : 0, &state);
   if (what & NOLI_EVAL_ENERGY) {
-    out->energy[i] = isfinite(energy) ? energy : (double)INFINITY;
+    *out->energy = isfinite(energy) ? energy : (double)INFINITY;
   }
   if (!first) {
     return;
@@ -21,21 +21,21 @@ static void evaluate_turn(const NoliTwisting* twisting, const double* x, int64_t
   derivatives_of(&state.turn, state.angle, state.value, state.stiffness, state.force, second,
                  &derivatives);
   if (what & NOLI_EVAL_GRADIENT) {
-    write_gradient(derivatives.gradient, state.per_length, out->gradient + 3 * NODES * i);
+    write_gradient(derivatives.gradient, state.per_length, out->gradient);
   }
   if (second) {
     if (what & NOLI_EVAL_PROJECTED) {
       noli_project_psd(UNKNOWNS, derivatives.H);
     }
-    write_hessian(derivatives.H, state.per_length,
-                  out->hessian + 9 * (int64_t)noli_stencil_blocks(NODES) * i);
+    write_hessian(derivatives.H, state.per_length, out->hessian);
   }
 }
 
 void noli_twisting_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                             unsigned what, const NoliLocal* out) {
   for (int64_t i = begin; i < end; i++) {
-    evaluate_turn(data, x, i, what, out);
+    NoliLocal here = noli_local_at(out, NODES, i - begin);
+    evaluate_turn(data, x, i, what, &here);
   }
 }
 
@@ -162,10 +162,10 @@ static void add_frame(const Derivatives* derivatives, const Transport* at, doubl
   }
   for (int c = 0; c < 3; c++) { // dh . unit, by the tangent now
     NoliVec3 unit = {c == 0, c == 1, c == 2};
-    NoliVec3 slope = noli_scale3(1.0 / at->along, noli_cross3(at->t, unit));
-    slope = noli_mul_add3(slope, -noli_dot3(at->h, unit) / at->along, at->t);
+    NoliVec3 derivative = noli_scale3(1.0 / at->along, noli_cross3(at->t, unit));
+    derivative = noli_mul_add3(derivative, -noli_dot3(at->h, unit) / at->along, at->t);
     double part[3];
-    noli_store3(part, across_edge(at, slope));
+    noli_store3(part, across_edge(at, derivative));
     for (int k = 0; k < 3; k++) {
       by[3 * e + k][6 * e + c] += sign * force * part[k];
     }
@@ -173,7 +173,7 @@ static void add_frame(const Derivatives* derivatives, const Transport* at, doubl
 }
 
 void noli_twisting_by_frame(const NoliTwisting* twisting, int64_t i, const double* x,
-                            double slope[180]) {
+                            double derivative[180]) {
   const NoliTwists* twists = twisting->twists;
   State state;
   Derivatives derivatives;
@@ -194,7 +194,7 @@ void noli_twisting_by_frame(const NoliTwisting* twisting, int64_t i, const doubl
     }
     write_gradient(column, state.per_length, out);
     for (int r = 0; r < 3 * NODES; r++) {
-      slope[12 * r + c] = out[r];
+      derivative[12 * r + c] = out[r];
     }
   }
 }
@@ -227,8 +227,9 @@ NoliVec3 noli_segment_rest_adjoint(const double* frame, int64_t s, NoliVec3 edge
   return across_edge(&at, by_t);
 }
 
-void noli_twisting_rest_slopes(const NoliTwisting* twisting, int64_t i, const NoliTurnRest* rest,
-                               double slope[TERMS * EDGES], NoliVec3 tangent[2]) {
+void noli_twisting_rest_derivatives(const NoliTwisting* twisting, int64_t i,
+                                    const NoliTurnRest* rest, double derivative[TERMS * EDGES],
+                                    NoliVec3 tangent[2]) {
   const NoliTwists* twists = twisting->twists;
   const double none[2] = {0.0, 0.0};
   double value[TERMS], gradient[TERMS][UNKNOWNS];
@@ -245,20 +246,21 @@ void noli_twisting_rest_slopes(const NoliTwisting* twisting, int64_t i, const No
     tangent[e] = at.t1;
     for (int q = 0; q < TERMS; q++) {
       for (int k = 0; k < 3; k++) {
-        slope[EDGES * q + 3 * e + k] = gradient[q][3 * e + k] + gradient[q][EDGES + e] * turned[k];
+        derivative[EDGES * q + 3 * e + k] =
+            gradient[q][3 * e + k] + gradient[q][EDGES + e] * turned[k];
       }
     }
   }
 }
 
 void noli_twisting_by_rest(const NoliTwisting* twisting, int64_t i, const double* x,
-                           const NoliTurnRest* rest, double slope[135]) {
+                           const NoliTurnRest* rest, double derivative[135]) {
   State state;
   double gradient[TERMS][UNKNOWNS], by_edge[TERMS * EDGES], by[UNKNOWNS][EDGES] = {{0.0}};
   NoliVec3 tangent[2];
   set_state(twisting, x, i, 1, &state);
   gradients_of(&state.turn, state.angle, state.value, gradient);
-  noli_twisting_rest_slopes(twisting, i, rest, by_edge, tangent);
+  noli_twisting_rest_derivatives(twisting, i, rest, by_edge, tangent);
   for (int q = 0; q < TERMS; q++) {
     for (int j = 0; j < EDGES; j++) {
       double t[3];
@@ -278,13 +280,13 @@ void noli_twisting_by_rest(const NoliTwisting* twisting, int64_t i, const double
     }
     write_gradient(column, state.per_length, out);
     for (int r = 0; r < 3 * NODES; r++) {
-      slope[9 * r + c] = out[r];
+      derivative[9 * r + c] = out[r];
     }
   }
 }
 
 void noli_twisting_by_stiffness(const NoliTwisting* twisting, int64_t i, const double* x,
-                                double slope[75]) {
+                                double derivative[75]) {
   const NoliTwists* twists = twisting->twists;
   State state;
   double gradient[TERMS][UNKNOWNS], column[3 * NODES];
@@ -297,13 +299,13 @@ void noli_twisting_by_stiffness(const NoliTwisting* twisting, int64_t i, const d
     }
     write_gradient(gradient[q], state.per_length, column);
     for (int r = 0; r < 3 * NODES; r++) {
-      slope[TERMS * r + q] = column[r];
+      derivative[TERMS * r + q] = column[r];
     }
   }
 }
 
 void noli_twisting_by_radius(const NoliTwisting* twisting, int64_t i, const double* x,
-                             const double* power, double slope[15]) {
+                             const double* power, double derivative[15]) {
   State state;
   Derivatives derivatives, scaled;
   double force[TERMS];
@@ -320,7 +322,7 @@ void noli_twisting_by_radius(const NoliTwisting* twisting, int64_t i, const doub
     }
     scaled.gradient[EDGES + e] -= derivatives.gradient[EDGES + e];
   }
-  write_gradient(scaled.gradient, state.per_length, slope);
+  write_gradient(scaled.gradient, state.per_length, derivative);
 }
 
 // ---- derivatives of energies --------------------------------------------------------------------
@@ -328,25 +330,25 @@ void noli_twisting_by_radius(const NoliTwisting* twisting, int64_t i, const doub
 // Adds derivatives, by rest positions, of the terms' energies k / 2 (value - rest)^2.
 static void add_energy_by_rest(const NoliTwisting* twisting, int64_t i, const State* state,
                                const double energy[TERMS], const NoliTurnRest* rest,
-                               double slope[9]) {
+                               double derivative[9]) {
   double by_edge[TERMS * EDGES];
   NoliVec3 tangent[2];
-  noli_twisting_rest_slopes(twisting, i, rest, by_edge, tangent);
+  noli_twisting_rest_derivatives(twisting, i, rest, by_edge, tangent);
   for (int q = 0; q < TERMS; q++) {
     for (int j = 0; j < EDGES; j++) {
       double t[3];
       noli_store3(t, tangent[j / 3]);
       double by = -energy[q] * rest->rate[q == 4][j / 3] * t[j % 3] -
                   state->force[q] * by_edge[EDGES * q + j];
-      slope[j + 3] += by;
-      slope[j] -= by;
+      derivative[j + 3] += by;
+      derivative[j] -= by;
     }
   }
 }
 
-void noli_twisting_energy_slopes(const NoliTwisting* twisting, int64_t i, const double* x,
-                                 const NoliTurnRest* rest, const double* power,
-                                 NoliTwistingEnergy* slopes) {
+void noli_twisting_energy_derivatives(const NoliTwisting* twisting, int64_t i, const double* x,
+                                      const NoliTurnRest* rest, const double* power,
+                                      NoliTwistingEnergy* out) {
   const NoliTwists* twists = twisting->twists;
   State state;
   Derivatives derivatives;
@@ -354,20 +356,20 @@ void noli_twisting_energy_slopes(const NoliTwisting* twisting, int64_t i, const 
   set_state(twisting, x, i, 1, &state);
   derivatives_of(&state.turn, state.angle, state.value, state.stiffness, state.force, false,
                  &derivatives);
-  *slopes = (NoliTwistingEnergy){.by_radius = 0.0};
+  *out = (NoliTwistingEnergy){.by_radius = 0.0};
   for (int q = 0; q < TERMS; q++) {
     energy[q] = 0.5 * state.force[q] * (state.value[q] - twists->rest[TERMS * i + q]);
-    slopes->by_stiffness[q == 4] += energy[q];
-    slopes->by_radius += power[q] * energy[q];
+    out->by_stiffness[q == 4] += energy[q];
+    out->by_radius += power[q] * energy[q];
   }
-  add_energy_by_rest(twisting, i, &state, energy, rest, slopes->by_rest);
+  add_energy_by_rest(twisting, i, &state, energy, rest, out->by_rest);
   for (int e = 0; e < 2; e++) { // an angle is that at x over the radius
     const double* own = twisting->frame + FRAME * (int64_t)twists->turns->segment[2 * i + e];
     double force = derivatives.gradient[EDGES + e], sign = twists->sign[2 * i + e];
     Transport at = transport_of(own, sign, edge_of(x, twists->node + NODES * i + e));
-    slopes->by_radius -= force * state.angle[e];
-    add_to(slopes->by_frame + 6 * e, force * sign, at.h);
-    add_to(slopes->by_frame + 6 * e + 3, force, at.b);
+    out->by_radius -= force * state.angle[e];
+    add_to(out->by_frame + 6 * e, force * sign, at.h);
+    add_to(out->by_frame + 6 * e + 3, force, at.b);
   }
 }
 

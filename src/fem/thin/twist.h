@@ -110,12 +110,13 @@ typedef struct NoliTurnRest {
 } NoliTurnRest;
 
 // How the terms of turn i at rest change with both edges there (5 x 6), and the tangents of these.
-void noli_twisting_rest_slopes(const NoliTwisting* twisting, int64_t i, const NoliTurnRest* rest,
-                               double slope[30], NoliVec3 tangent[2]);
+void noli_twisting_rest_derivatives(const NoliTwisting* twisting, int64_t i,
+                                    const NoliTurnRest* rest, double derivative[30],
+                                    NoliVec3 tangent[2]);
 
 // How the gradient of turn i changes with rest positions of its nodes, (15 x 9).
 void noli_twisting_by_rest(const NoliTwisting* twisting, int64_t i, const double* x,
-                           const NoliTurnRest* rest, double slope[135]);
+                           const NoliTurnRest* rest, double derivative[135]);
 
 // The change of the frame of segment s at rest (6) with the rest positions of its ends, dedge; in
 // reverse: the derivative by the edge. `normal` as above.
@@ -126,17 +127,17 @@ NoliVec3 noli_segment_rest_adjoint(const double* frame, int64_t s, NoliVec3 edge
 
 // How the gradient of turn i changes with the stiffness of its terms, (15 x 5).
 void noli_twisting_by_stiffness(const NoliTwisting* twisting, int64_t i, const double* x,
-                                double slope[75]);
+                                double derivative[75]);
 
 // How the gradient of turn i changes with the logarithm of the radius of its angles, where it is at
 // x all the same, and the stiffness of its terms are these powers of the radius (5).
 void noli_twisting_by_radius(const NoliTwisting* twisting, int64_t i, const double* x,
-                             const double* power, double slope[15]);
+                             const double* power, double derivative[15]);
 
 // How the gradient of turn i changes with the frame: (15 x 12), columns are the tangents and the
 // directors of its segments.
 void noli_twisting_by_frame(const NoliTwisting* twisting, int64_t i, const double* x,
-                            double slope[180]);
+                            double derivative[180]);
 
 // How the energy of turn i changes with rest positions of its nodes, the logarithms of the
 // stiffness of bending and of twist, the radius, and the frame (as above).
@@ -147,9 +148,9 @@ typedef struct NoliTwistingEnergy {
   double by_frame[12];
 } NoliTwistingEnergy;
 
-void noli_twisting_energy_slopes(const NoliTwisting* twisting, int64_t i, const double* x,
-                                 const NoliTurnRest* rest, const double* power,
-                                 NoliTwistingEnergy* slopes);
+void noli_twisting_energy_derivatives(const NoliTwisting* twisting, int64_t i, const double* x,
+                                      const NoliTurnRest* rest, const double* power,
+                                      NoliTwistingEnergy* out);
 
 // The product of the projected Hessian of turn i at x with w, and how it changes with x, the frame
 // (as above), rest positions, the logarithms of the stiffness of bending and of twist, and that of

@@ -86,11 +86,13 @@ static void set_damped(const NoliTwisting* twisting, int64_t i, const double* x,
   memset(at, 0, sizeof *at);
   set_state(twisting, x, i, 3, state);
   gradients_of(&state->turn, state->angle, state->value, at->gradient);
+
   for (int q = 0; q < TERMS; q++) {
     double unit[TERMS] = {0.0};
     unit[q] = 1.0;
     add_curvature(&state->turn, state->angle, state->value, at->gradient, unit, at->curvature[q]);
   }
+
   set_third_by_edges(&state->turn, state->angle, state->force, at->gradient[4], at->third);
   for (int e = 0; e < 2; e++) {
     set_third_by_angle(state, at->gradient, e, at->third);
@@ -99,6 +101,7 @@ static void set_damped(const NoliTwisting* twisting, int64_t i, const double* x,
                  &at->energy);
   memcpy(copy, at->energy.H, sizeof copy);
   noli_eigen_symmetric(UNKNOWNS, copy, at->value, at->vector);
+
   for (int u = 0; u < UNKNOWNS; u++) {
     for (int k = 0; k < 3 * NODES; k++) {
       at->w[u] += share_of(u, k / 3, k % 3, state->per_length) * w[k];
@@ -214,9 +217,9 @@ static void set_by_stiffness(const Damped* at, int begin, int end, double column
 
 static void set_by_rest(const NoliTwisting* twisting, const Damped* at, int64_t i,
                         const NoliTurnRest* rest, double column[EDGES][UNKNOWNS]) {
-  double slope[TERMS * EDGES];
+  double derivative[TERMS * EDGES];
   NoliVec3 tangent[2];
-  noli_twisting_rest_slopes(twisting, i, rest, slope, tangent);
+  noli_twisting_rest_derivatives(twisting, i, rest, derivative, tangent);
   for (int j = 0; j < EDGES; j++) {
     Matrix change = {0.0};
     double t[3];
@@ -224,7 +227,7 @@ static void set_by_rest(const NoliTwisting* twisting, const Damped* at, int64_t 
     for (int q = 0; q < TERMS; q++) {
       double rate = rest->rate[q == 4][j / 3] * t[j % 3], stiffness = at->state.stiffness[q];
       add_term(at, q, -rate * stiffness,
-               -rate * at->state.force[q] - stiffness * slope[EDGES * q + j], change);
+               -rate * at->state.force[q] - stiffness * derivative[EDGES * q + j], change);
     }
     set_product(at, change, column[j]);
   }
@@ -259,6 +262,7 @@ void noli_twisting_damping(const NoliTwisting* twisting, int64_t i, const double
   Matrix H;
   double by_unknown[UNKNOWNS][UNKNOWNS], by_rest[EDGES][UNKNOWNS], by_frame[12][UNKNOWNS],
       by_stiffness[2][UNKNOWNS], by_radius[UNKNOWNS], force[UNKNOWNS];
+
   set_damped(twisting, i, x, w, &at);
   memcpy(H, at.energy.H, sizeof H);
   noli_project_psd(UNKNOWNS, H);
@@ -266,10 +270,12 @@ void noli_twisting_damping(const NoliTwisting* twisting, int64_t i, const double
   write_gradient(force, at.state.per_length, damping->force);
   set_by_radius(&at, power, H, force, by_radius);
   write_gradient(by_radius, at.state.per_length, damping->by_radius);
+
   for (int j = 0; j < UNKNOWNS; j++) {
     change_by_unknown(&at, j, H);
     set_product(&at, H, by_unknown[j]);
   }
+
   write_by_nodes(&at, UNKNOWNS, by_unknown, 3 * NODES, damping->by_x);
   for (int e = 0; e < 2; e++) {
     set_by_frame(twisting, &at, i, x, e, by_frame + FRAME * e);

@@ -384,6 +384,7 @@ static inline void write_hessian(const double* H, const double per_length[2], do
       share[u][i] = share_of(u, i / 3, i % 3, per_length);
     }
   }
+
   for (int u = 0; u < UNKNOWNS; u++) {
     for (int v = 0; v < UNKNOWNS; v++) {
       for (int i = 0; i < 3 * NODES; i++) {
@@ -391,6 +392,7 @@ static inline void write_hessian(const double* H, const double per_length[2], do
       }
     }
   }
+
   for (int a = 0; a < NODES; a++) {
     for (int b = a; b < NODES; b++) {
       double* block = out + 9 * noli_stencil_block(NODES, a, b);

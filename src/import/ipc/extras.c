@@ -15,11 +15,13 @@ static NoliStatus set_rotation(const NoliIpcWorld* world, int32_t line, const do
   NoliStatus status = NOLI_OK;
   int n_axes = 0, last = 0;
   double in_step[3];
+
   for (int k = 0; k < 3; k++) {
     in_step[k] = degrees[k] * world->time_step;
     n_axes += degrees[k] != 0.0;
     last = degrees[k] != 0.0 ? k : last;
   }
+
   phase->about_box = true;
   if (n_axes == 1) {
     phase->axis[last] = 1.0;

@@ -189,6 +189,7 @@ static NoliStatus write_part(const Writer* w, int64_t first, int32_t count, json
   const NoliIpcPart* part = &w->world->parts.data[first];
   const NoliIpcFile* file = &w->world->files.data[part->file];
   json_t* entry = json_object();
+
   NOLI_TRY(noli_ipc_push(w->context, list, entry));
   NOLI_TRY(ipc_import_put(w, entry, "name", json_string(part->name)));
   NOLI_TRY(ipc_import_put(w, entry, "mesh", json_string(file->name)));
@@ -391,6 +392,7 @@ NoliStatus noli_import_ipc(const NoliSceneSource* source, json_t** root) {
   NoliIpcScript script = {0};
   NoliIpcWorld world = {.source = source};
   Writer w = {.context = source->context, .script = &script, .world = &world};
+
   *root = NULL;
   NOLI_TRY(noli_ipc_read(source, &script));
   NOLI_TRY(noli_ipc_world_make(source, &script, &world));

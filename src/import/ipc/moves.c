@@ -121,6 +121,7 @@ static NoliStatus make_motion(const NoliIpcWorld* world, const NoliIpcPhase* pha
   NoliContext* context = world->source->context;
   const double* v = phase->velocity;
   bool moves = v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0, turns = phase->speed != 0.0;
+
   *motion = json_object();
   NOLI_CHECK(context, *motion != NULL, NOLI_ERROR_MEMORY, "out of memory");
   if (moves) {

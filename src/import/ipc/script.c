@@ -109,12 +109,9 @@ done:
 }
 
 static NoliStatus read_tuning(NoliIpcReader* reader) {
-  NoliStatus status = NOLI_OK;
   int64_t n = 0;
   reader->script->tuning_line = reader->line;
-  NOLI_TRY(noli_ipc_read_list(reader, reader->script->tuning, NOLI_IPC_TUNING, &n));
-done:
-  return status;
+  return noli_ipc_read_list(reader, reader->script->tuning, NOLI_IPC_TUNING, &n);
 }
 
 static NoliStatus read_pair_of_tuning(NoliIpcReader* reader, int first) {

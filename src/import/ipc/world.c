@@ -316,6 +316,7 @@ static NoliStatus place_still(NoliIpcWorld* world, const NoliIpcStill* still,
   const NoliSceneSource* source = world->source;
   NoliMesh* mesh = NULL;
   double low[3], high[3], mean[3] = {0, 0, 0};
+
   empty_box(low, high);
   NOLI_TRY(noli_ipc_find_file(source, still->path, "", &placed->file));
   NOLI_IPC_CHECK(
@@ -388,6 +389,7 @@ static NoliStatus name_part(NoliIpcWorld* world, int64_t index) {
   NoliIpcPart* part = &world->parts.data[index];
   NoliSpan path = world->files.data[part->file].path;
   int64_t begin = path.n, end = path.n;
+
   while (begin > 0 && path.at[begin - 1] != '/') {
     begin--;
   }

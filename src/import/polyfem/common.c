@@ -310,6 +310,7 @@ static const char* find_line(const NoliPolyfemFiles* files, const NoliSceneStep*
   const NoliPolyfemFile* best = &files->file[0];
   int32_t best_depth = 0;
   bool found;
+
   for (int32_t k = 0; k < files->count; k++) {
     const NoliPolyfemFile* file = &files->file[k];
     NoliSceneStep in_patch[MAX_STEPS];
@@ -328,6 +329,7 @@ static const char* find_line(const NoliPolyfemFiles* files, const NoliSceneStep*
       break;
     }
   }
+
   *line = noli_scene_locate(best->text, best->size, steps, n_steps, &found);
   return best->name;
 }

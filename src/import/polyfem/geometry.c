@@ -408,6 +408,7 @@ static NoliStatus read_obstacle(NoliPolyfem* import, const NoliSceneNode* entry,
   Array array = {.size = {1, 1, 1}};
   NoliMesh* mesh = NULL;
   json_t* native = json_object();
+
   NOLI_TRY(refuse_refinement(import, entry));
   NOLI_TRY(read_mesh(import, entry, &path, &mesh));
   NOLI_TRY(noli_polyfem_read_placement(import, entry, mesh, &placement));

@@ -85,6 +85,7 @@ static NoliStatus read_integrator(NoliPolyfem* import, const NoliSceneNode* time
   const char* name = "ImplicitEuler";
   double beta = 0.25, gamma = 0.5;
   int32_t n_steps = 1;
+
   NOLI_TRY(noli_polyfem_text(import, &type, &name));
   NOLI_TRY(noli_polyfem_number(import, &beta_node, NOLI_POLYFEM_NONE, &beta));
   NOLI_TRY(noli_polyfem_number(import, &gamma_node, NOLI_POLYFEM_NONE, &gamma));
@@ -267,6 +268,7 @@ static NoliStatus read_friction(NoliPolyfem* import, const NoliSceneNode* contac
   NoliSceneNode speed_node = noli_scene_member(contact, "epsv");
   double coefficient = 0.0, speed = 1e-3;
   int32_t iterations = 1; // theirs; ours where they say nothing
+
   NOLI_TRY(noli_polyfem_number(import, &coefficient_node, NOLI_POLYFEM_NONE, &coefficient));
   NOLI_TRY(noli_polyfem_number(import, &speed_node, NOLI_POLYFEM_VELOCITY, &speed));
   NOLI_TRY(noli_polyfem_integer(import, &iterations_node, &iterations));
@@ -277,6 +279,7 @@ static NoliStatus read_friction(NoliPolyfem* import, const NoliSceneNode* contac
   NOLI_TRY(noli_polyfem_set(import, import->scene, "friction", native));
   NOLI_TRY(noli_polyfem_set(import, native, "coefficient", noli_polyfem_json_number(coefficient)));
   NOLI_TRY(noli_polyfem_set(import, native, "speed", noli_polyfem_json_number(speed)));
+
   if (iterations_node.value != NULL) {
     NOLI_TRY(noli_polyfem_set(import, native, "iterations",
                               iterations < 0 ? json_string("until_convergence")

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PATH_SIZE = 200, MAX_WORDS = 64 };
+enum { PATH_SIZE = 200, MAX_WORDS = 64, MOST_NAMES = 24 };
 
 typedef enum Action {
   READ,  // by another part; the keys within are checked too
@@ -15,244 +15,170 @@ typedef enum Action {
   REFUSE // unless it has the neutral value
 } Action;
 
-typedef struct Key {
-  const char* path; // * stands for the items of a list
+// Keys of one object that are treated alike.
+typedef struct Keys {
+  const char* path; // of the object; * stands for the items of a list
   Action action;
+  const char* name[MOST_NAMES];
   const char* text;    // READ: where the keys within are listed, if not here; REFUSE: why
   const char* neutral; // REFUSE: JSON that is harmless
-} Key;
+} Keys;
 
 #define OTHER_CONTACT "another contact model; Noli has those of [Li2020] and [Huang2025]"
 #define NO_FIELD "is not supported"
 
-static const Key keys[] = {
-    {"/root_path", REFUSE, "relative paths start at the folder of the scene", "\"\""},
-    {"/units", READ, NULL, NULL},
-    {"/units/length", REFUSE, "scenes are in SI units: write \"m\"", "\"m\""},
-    {"/units/mass", REFUSE, "scenes are in SI units: write \"kg\"", "\"kg\""},
-    {"/units/time", REFUSE, "scenes are in SI units: write \"s\"", "\"s\""},
-    {"/units/characteristic_length", TUNE, NULL, NULL},
-    {"/preset_problem", REFUSE, "problems with known solutions are not supported", NULL},
-    {"/tests", SKIP, NULL, NULL},
-    {"/authors", SKIP, NULL, NULL},
-    {"/author", SKIP, NULL, NULL},
-    {"/description", SKIP, NULL, NULL},
-    {"/doc", SKIP, NULL, NULL},
-    {"/comment", SKIP, NULL, NULL},
-    {"/defaults", SKIP, NULL, NULL},
+static const Keys keys[] = {
+    {"", REFUSE, .name = {"root_path"}, .text = "relative paths start at the folder of the scene",
+     .neutral = "\"\""},
+    {"", READ, .name = {"units"}},
+    {"/units", REFUSE, .name = {"length"}, .text = "scenes are in SI units: write \"m\"",
+     .neutral = "\"m\""},
+    {"/units", REFUSE, .name = {"mass"}, .text = "scenes are in SI units: write \"kg\"",
+     .neutral = "\"kg\""},
+    {"/units", REFUSE, .name = {"time"}, .text = "scenes are in SI units: write \"s\"",
+     .neutral = "\"s\""},
+    {"/units", TUNE, .name = {"characteristic_length"}},
+    {"", REFUSE, .name = {"preset_problem"},
+     .text = "problems with known solutions are not supported"},
+    {"", SKIP, .name = {"tests", "authors", "author", "description", "doc", "comment", "defaults"}},
     // geometry
-    {"/geometry", READ, NULL, NULL},
-    {"/geometry/*", READ, NULL, NULL},
-    {"/geometry/*/mesh", LEAF, NULL, NULL},
-    {"/geometry/*/type", LEAF, NULL, NULL},
-    {"/geometry/*/extract", LEAF, NULL, NULL},
-    {"/geometry/*/unit", LEAF, NULL, NULL},
-    {"/geometry/*/enabled", LEAF, NULL, NULL},
-    {"/geometry/*/is_obstacle", LEAF, NULL, NULL},
-    {"/geometry/*/transformation", READ, NULL, NULL},
-    {"/geometry/*/transformation/translation", LEAF, NULL, NULL},
-    {"/geometry/*/transformation/rotation", LEAF, NULL, NULL},
-    {"/geometry/*/transformation/rotation_mode", LEAF, NULL, NULL},
-    {"/geometry/*/transformation/scale", LEAF, NULL, NULL},
-    {"/geometry/*/transformation/dimensions", LEAF, NULL, NULL},
-    {"/geometry/*/volume_selection", READ, "/selection", NULL},
-    {"/geometry/*/surface_selection", READ, "/selection", NULL},
-    {"/geometry/*/point_selection", READ, "/selection", NULL},
-    {"/geometry/*/curve_selection", REFUSE, "selections of curves are not supported", NULL},
-    {"/geometry/*/n_refs", LEAF, NULL, NULL},
-    {"/geometry/*/advanced", READ, NULL, NULL},
-    {"/geometry/*/advanced/normalize_mesh", REFUSE, "normalization is not supported: use \"scale\"",
-     "false"},
-    {"/geometry/*/advanced/force_linear_geometry", LEAF, NULL, NULL},
-    {"/geometry/*/advanced/refinement_location", REFUSE, "Noli cuts edges in the middle", "0.5"},
-    {"/geometry/*/advanced/min_component", REFUSE, NO_FIELD, "-1"},
-    {"/geometry/*/point", LEAF, NULL, NULL},
-    {"/geometry/*/normal", LEAF, NULL, NULL},
-    {"/geometry/*/height", LEAF, NULL, NULL},
-    {"/geometry/*/mesh_sequence", LEAF, NULL, NULL},
-    {"/geometry/*/fps", LEAF, NULL, NULL},
-    {"/geometry/*/array", READ, NULL, NULL},
-    {"/geometry/*/array/offset", LEAF, NULL, NULL},
-    {"/geometry/*/array/size", LEAF, NULL, NULL},
-    {"/geometry/*/array/relative", LEAF, NULL, NULL},
-    {"/selection/*", READ, NULL, NULL},
-    {"/selection/*/id", LEAF, NULL, NULL},
-    {"/selection/*/box", LEAF, NULL, NULL},
-    {"/selection/*/center", LEAF, NULL, NULL},
-    {"/selection/*/radius", LEAF, NULL, NULL},
-    {"/selection/*/p1", LEAF, NULL, NULL},
-    {"/selection/*/p2", LEAF, NULL, NULL},
-    {"/selection/*/point", LEAF, NULL, NULL},
-    {"/selection/*/normal", LEAF, NULL, NULL},
-    {"/selection/*/offset", LEAF, NULL, NULL},
-    {"/selection/*/axis", LEAF, NULL, NULL},
-    {"/selection/*/position", LEAF, NULL, NULL},
-    {"/selection/*/threshold", LEAF, NULL, NULL},
-    {"/selection/*/id_offset", LEAF, NULL, NULL},
-    {"/selection/*/relative", LEAF, NULL, NULL},
-    {"/selection/*/boundary_only", LEAF, NULL, NULL},
-    {"/selection/*/file", REFUSE, "selections from files are not supported", NULL},
+    {"", READ, .name = {"geometry"}},
+    {"/geometry", READ, .name = {"*"}},
+    {"/geometry/*", LEAF,
+     .name = {"mesh", "type", "extract", "unit", "enabled", "is_obstacle", "n_refs", "point",
+              "normal", "height", "mesh_sequence", "fps"}},
+    {"/geometry/*", READ, .name = {"transformation", "advanced", "array"}},
+    {"/geometry/*/transformation", LEAF,
+     .name = {"translation", "rotation", "rotation_mode", "scale", "dimensions"}},
+    {"/geometry/*", READ, .name = {"volume_selection", "surface_selection", "point_selection"},
+     .text = "/selection"},
+    {"/geometry/*", REFUSE, .name = {"curve_selection"},
+     .text = "selections of curves are not supported"},
+    {"/geometry/*/advanced", REFUSE, .name = {"normalize_mesh"},
+     .text = "normalization is not supported: use \"scale\"", .neutral = "false"},
+    {"/geometry/*/advanced", LEAF, .name = {"force_linear_geometry"}},
+    {"/geometry/*/advanced", REFUSE, .name = {"refinement_location"},
+     .text = "Noli cuts edges in the middle", .neutral = "0.5"},
+    {"/geometry/*/advanced", REFUSE, .name = {"min_component"}, .text = NO_FIELD, .neutral = "-1"},
+    {"/geometry/*/array", LEAF, .name = {"offset", "size", "relative"}},
+    {"/selection", READ, .name = {"*"}},
+    {"/selection/*", LEAF,
+     .name = {"id", "box", "center", "radius", "p1", "p2", "point", "normal", "offset", "axis",
+              "position", "threshold", "id_offset", "relative", "boundary_only"}},
+    {"/selection/*", REFUSE, .name = {"file"}, .text = "selections from files are not supported"},
     // materials: other laws have other keys
-    {"/materials", LEAF, NULL, NULL},
+    {"", LEAF, .name = {"materials"}},
     // space
-    {"/space", READ, NULL, NULL},
-    {"/space/discr_order", LEAF, NULL, NULL},
-    {"/space/discr_orderq", TUNE, NULL, NULL},
-    {"/space/pressure_discr_order", TUNE, NULL, NULL},
-    {"/space/basis_type", REFUSE, "only Lagrange elements are there", "\"Lagrange\""},
-    {"/space/poly_basis_type", TUNE, NULL, NULL},
-    {"/space/use_p_ref", REFUSE, "elements of different order are not supported", "false"},
-    {"/space/remesh", READ, NULL, NULL},
-    {"/space/remesh/enabled", REFUSE, "remeshing is not supported", "false"},
-    {"/space/remesh/split", SKIP, NULL, NULL},
-    {"/space/remesh/collapse", SKIP, NULL, NULL},
-    {"/space/remesh/swap", SKIP, NULL, NULL},
-    {"/space/remesh/smooth", SKIP, NULL, NULL},
-    {"/space/remesh/local_relaxation", SKIP, NULL, NULL},
-    {"/space/remesh/type", SKIP, NULL, NULL},
-    {"/space/advanced", TUNE, NULL, NULL},
+    {"", READ, .name = {"space"}},
+    {"/space", LEAF, .name = {"discr_order"}},
+    {"/space", TUNE,
+     .name = {"discr_orderq", "pressure_discr_order", "poly_basis_type", "advanced"}},
+    {"/space", REFUSE, .name = {"basis_type"}, .text = "only Lagrange elements are there",
+     .neutral = "\"Lagrange\""},
+    {"/space", REFUSE, .name = {"use_p_ref"},
+     .text = "elements of different order are not supported", .neutral = "false"},
+    {"/space", READ, .name = {"remesh"}},
+    {"/space/remesh", REFUSE, .name = {"enabled"}, .text = "remeshing is not supported",
+     .neutral = "false"},
+    {"/space/remesh", SKIP,
+     .name = {"split", "collapse", "swap", "smooth", "local_relaxation", "type"}},
     // time
-    {"/time", READ, NULL, NULL},
-    {"/time/t0", LEAF, NULL, NULL},
-    {"/time/tend", LEAF, NULL, NULL},
-    {"/time/dt", LEAF, NULL, NULL},
-    {"/time/time_steps", LEAF, NULL, NULL},
-    {"/time/integrator", LEAF, NULL, NULL},
-    {"/time/quasistatic", REFUSE,
-     "quasistatic problems are not imported: use a native scene with the integrator quasi_static",
-     "false"},
+    {"", READ, .name = {"time"}},
+    {"/time", LEAF, .name = {"t0", "tend", "dt", "time_steps", "integrator"}},
+    {"/time", REFUSE, .name = {"quasistatic"},
+     .text = "quasistatic problems are not imported: use a native scene with the integrator "
+             "quasi_static",
+     .neutral = "false"},
     // contact
-    {"/contact", READ, NULL, NULL},
-    {"/contact/enabled", LEAF, NULL, NULL},
-    {"/contact/dhat", LEAF, NULL, NULL},
-    {"/contact/dhat_percentage", LEAF, NULL, NULL},
-    {"/contact/epsv", LEAF, NULL, NULL},
-    {"/contact/friction_coefficient", LEAF, NULL, NULL},
-    {"/contact/use_gcp_formulation", LEAF, NULL, NULL},
-    {"/contact/alpha_t", LEAF, NULL, NULL},
-    {"/contact/alpha_n", LEAF, NULL, NULL},
-    {"/contact/beta_t", REFUSE, "Noli has no offset of the smooth step: must be 0", "0"},
-    {"/contact/beta_n", REFUSE, "Noli has no offset of the smooth step: must be 0", "0"},
-    {"/contact/use_adaptive_dhat", LEAF, NULL, NULL},
-    {"/contact/min_distance_ratio", LEAF, NULL, NULL},
-    {"/contact/use_convergent_formulation", REFUSE, OTHER_CONTACT, "false"},
-    {"/contact/use_area_weighting", SKIP, NULL, NULL},
-    {"/contact/use_improved_max_operator", SKIP, NULL, NULL},
-    {"/contact/use_physical_barrier", SKIP, NULL, NULL},
-    {"/contact/collision_mesh", READ, NULL, NULL},
-    {"/contact/collision_mesh/enabled", LEAF, NULL, NULL},
-    {"/contact/collision_mesh/mesh", LEAF, NULL, NULL},
-    {"/contact/collision_mesh/linear_map", SKIP, NULL, NULL},
-    {"/contact/collision_mesh/max_edge_length", LEAF, NULL, NULL},
-    {"/contact/collision_mesh/tessellation_type", SKIP, NULL, NULL},
-    {"/contact/periodic", REFUSE, "periodic contact is not supported", "false"},
-    {"/contact/adhesion", READ, NULL, NULL},
-    {"/contact/adhesion/adhesion_enabled", REFUSE, "adhesion is not supported", "false"},
-    {"/contact/adhesion/dhat_p", SKIP, NULL, NULL},
-    {"/contact/adhesion/dhat_a", SKIP, NULL, NULL},
-    {"/contact/adhesion/adhesion_strength", SKIP, NULL, NULL},
-    {"/contact/adhesion/tangential_adhesion_coefficient", SKIP, NULL, NULL},
-    {"/contact/adhesion/epsa", SKIP, NULL, NULL},
+    {"", READ, .name = {"contact"}},
+    {"/contact", LEAF,
+     .name = {"enabled", "dhat", "dhat_percentage", "epsv", "friction_coefficient",
+              "use_gcp_formulation", "alpha_t", "alpha_n", "use_adaptive_dhat",
+              "min_distance_ratio"}},
+    {"/contact", REFUSE, .name = {"beta_t", "beta_n"},
+     .text = "Noli has no offset of the smooth step: must be 0", .neutral = "0"},
+    {"/contact", REFUSE, .name = {"use_convergent_formulation"}, .text = OTHER_CONTACT,
+     .neutral = "false"},
+    {"/contact", SKIP,
+     .name = {"use_area_weighting", "use_improved_max_operator", "use_physical_barrier"}},
+    {"/contact", READ, .name = {"collision_mesh", "adhesion"}},
+    {"/contact/collision_mesh", LEAF, .name = {"enabled", "mesh", "max_edge_length"}},
+    {"/contact/collision_mesh", SKIP, .name = {"linear_map", "tessellation_type"}},
+    {"/contact", REFUSE, .name = {"periodic"}, .text = "periodic contact is not supported",
+     .neutral = "false"},
+    {"/contact/adhesion", REFUSE, .name = {"adhesion_enabled"}, .text = "adhesion is not supported",
+     .neutral = "false"},
+    {"/contact/adhesion", SKIP,
+     .name = {"dhat_p", "dhat_a", "adhesion_strength", "tangential_adhesion_coefficient", "epsa"}},
     // solver
-    {"/solver", READ, NULL, NULL},
-    {"/solver/max_threads", TUNE, NULL, NULL},
-    {"/solver/linear", TUNE, NULL, NULL},
-    {"/solver/adjoint_linear", TUNE, NULL, NULL},
-    {"/solver/nonlinear", LEAF, NULL, NULL},
-    {"/solver/augmented_lagrangian", TUNE, NULL, NULL},
-    {"/solver/contact", READ, NULL, NULL},
-    {"/solver/contact/CCD", TUNE, NULL, NULL},
-    {"/solver/contact/friction_iterations", LEAF, NULL, NULL},
-    {"/solver/contact/tangential_adhesion_iterations", SKIP, NULL, NULL},
-    {"/solver/contact/friction_convergence_tol", TUNE, NULL, NULL},
-    {"/solver/contact/barrier_stiffness", LEAF, NULL, NULL},
-    {"/solver/contact/initial_barrier_stiffness", TUNE, NULL, NULL},
-    {"/solver/rayleigh_damping", READ, NULL, NULL},
-    {"/solver/rayleigh_damping/*", READ, NULL, NULL},
-    {"/solver/rayleigh_damping/*/form", LEAF, NULL, NULL},
-    {"/solver/rayleigh_damping/*/stiffness_ratio", LEAF, NULL, NULL},
-    {"/solver/rayleigh_damping/*/stiffness", LEAF, NULL, NULL},
-    {"/solver/rayleigh_damping/*/lagging_iterations", REFUSE,
-     "Noli takes the stiffness at the start of the step", "1"},
-    {"/solver/advanced", READ, NULL, NULL},
-    {"/solver/advanced/lump_mass_matrix", LEAF, NULL, NULL},
-    {"/solver/advanced/check_inversion", TUNE, NULL, NULL},
-    {"/solver/advanced/jacobian_threshold", TUNE, NULL, NULL},
-    {"/solver/advanced/characteristic_length", TUNE, NULL, NULL},
-    {"/solver/advanced/characteristic_force_density", TUNE, NULL, NULL},
-    {"/solver/advanced/cache_size", TUNE, NULL, NULL},
-    {"/solver/advanced/lagged_regularization_weight", TUNE, NULL, NULL},
-    {"/solver/advanced/lagged_regularization_iterations", TUNE, NULL, NULL},
+    {"", READ, .name = {"solver"}},
+    {"/solver", TUNE, .name = {"max_threads", "linear", "adjoint_linear", "augmented_lagrangian"}},
+    {"/solver", LEAF, .name = {"nonlinear"}},
+    {"/solver", READ, .name = {"contact", "rayleigh_damping", "advanced"}},
+    {"/solver/contact", TUNE,
+     .name = {"CCD", "friction_convergence_tol", "initial_barrier_stiffness"}},
+    {"/solver/contact", LEAF, .name = {"friction_iterations", "barrier_stiffness"}},
+    {"/solver/contact", SKIP, .name = {"tangential_adhesion_iterations"}},
+    {"/solver/rayleigh_damping", READ, .name = {"*"}},
+    {"/solver/rayleigh_damping/*", LEAF, .name = {"form", "stiffness_ratio", "stiffness"}},
+    {"/solver/rayleigh_damping/*", REFUSE, .name = {"lagging_iterations"},
+     .text = "Noli takes the stiffness at the start of the step", .neutral = "1"},
+    {"/solver/advanced", LEAF, .name = {"lump_mass_matrix"}},
+    {"/solver/advanced", TUNE,
+     .name = {"check_inversion", "jacobian_threshold", "characteristic_length",
+              "characteristic_force_density", "cache_size", "lagged_regularization_weight",
+              "lagged_regularization_iterations"}},
     // conditions
-    {"/boundary_conditions", READ, NULL, NULL},
-    {"/boundary_conditions/rhs", LEAF, NULL, NULL},
-    {"/boundary_conditions/dirichlet_boundary", READ, "/condition", NULL},
-    {"/boundary_conditions/obstacle_displacements", READ, "/condition", NULL},
-    {"/boundary_conditions/neumann_boundary", REFUSE, "tractions are not supported", "[]"},
-    {"/boundary_conditions/normal_aligned_neumann_boundary", REFUSE, "pressures are not supported",
-     "[]"},
-    {"/boundary_conditions/pressure_boundary", REFUSE, "pressures are not supported", "[]"},
-    {"/boundary_conditions/pressure_cavity", REFUSE, "pressures are not supported", "[]"},
-    {"/boundary_conditions/periodic_boundary", READ, NULL, NULL},
-    {"/boundary_conditions/periodic_boundary/enabled", REFUSE,
-     "periodic boundaries are not supported", "false"},
-    {"/boundary_conditions/periodic_boundary/force_zero_mean", SKIP, NULL, NULL},
-    {"/boundary_conditions/periodic_boundary/tolerance", SKIP, NULL, NULL},
-    {"/boundary_conditions/periodic_boundary/correspondence", SKIP, NULL, NULL},
-    {"/boundary_conditions/periodic_boundary/fixed_macro_strain", SKIP, NULL, NULL},
-    {"/boundary_conditions/periodic_boundary/linear_displacement_offset", SKIP, NULL, NULL},
-    {"/condition/*", READ, NULL, NULL},
-    {"/condition/*/id", LEAF, NULL, NULL},
-    {"/condition/*/value", LEAF, NULL, NULL},
-    {"/condition/*/dimension", LEAF, NULL, NULL},
-    {"/condition/*/interpolation", LEAF, NULL, NULL},
-    {"/condition/*/time_reference", REFUSE,
-     "tables of values in time are not supported: use an "
-     "expression or an interpolation",
-     "[]"},
-    {"/initial_conditions", READ, NULL, NULL},
-    {"/initial_conditions/velocity", READ, NULL, NULL},
-    {"/initial_conditions/velocity/*", READ, NULL, NULL},
-    {"/initial_conditions/velocity/*/id", LEAF, NULL, NULL},
-    {"/initial_conditions/velocity/*/value", LEAF, NULL, NULL},
-    {"/initial_conditions/solution", LEAF, NULL, NULL},
-    {"/initial_conditions/acceleration", LEAF, NULL, NULL},
-    {"/constraints", READ, NULL, NULL},
-    {"/constraints/hard", REFUSE, "constraints are not supported", "[]"},
-    {"/constraints/soft", REFUSE, "constraints are not supported", "[]"},
-    {"/input", READ, NULL, NULL},
-    {"/input/data", READ, NULL, NULL},
-    {"/input/data/state", REFUSE, "states of other programs cannot be read", "\"\""},
-    {"/input/data/reorder", SKIP, NULL, NULL},
+    {"", READ, .name = {"boundary_conditions", "initial_conditions", "constraints", "input"}},
+    {"/boundary_conditions", LEAF, .name = {"rhs"}},
+    {"/boundary_conditions", READ, .name = {"dirichlet_boundary", "obstacle_displacements"},
+     .text = "/condition"},
+    {"/boundary_conditions", REFUSE, .name = {"neumann_boundary"},
+     .text = "tractions are not supported", .neutral = "[]"},
+    {"/boundary_conditions", REFUSE,
+     .name = {"normal_aligned_neumann_boundary", "pressure_boundary", "pressure_cavity"},
+     .text = "pressures are not supported", .neutral = "[]"},
+    {"/boundary_conditions", READ, .name = {"periodic_boundary"}},
+    {"/boundary_conditions/periodic_boundary", REFUSE, .name = {"enabled"},
+     .text = "periodic boundaries are not supported", .neutral = "false"},
+    {"/boundary_conditions/periodic_boundary", SKIP,
+     .name = {"force_zero_mean", "tolerance", "correspondence", "fixed_macro_strain",
+              "linear_displacement_offset"}},
+    {"/condition", READ, .name = {"*"}},
+    {"/condition/*", LEAF, .name = {"id", "value", "dimension", "interpolation"}},
+    {"/condition/*", REFUSE, .name = {"time_reference"},
+     .text = "tables of values in time are not supported: use an expression or an interpolation",
+     .neutral = "[]"},
+    {"/initial_conditions", READ, .name = {"velocity"}},
+    {"/initial_conditions/velocity", READ, .name = {"*"}},
+    {"/initial_conditions/velocity/*", LEAF, .name = {"id", "value"}},
+    {"/initial_conditions", LEAF, .name = {"solution", "acceleration"}},
+    {"/constraints", REFUSE, .name = {"hard", "soft"}, .text = "constraints are not supported",
+     .neutral = "[]"},
+    {"/input", READ, .name = {"data"}},
+    {"/input/data", REFUSE, .name = {"state"}, .text = "states of other programs cannot be read",
+     .neutral = "\"\""},
+    {"/input/data", SKIP, .name = {"reorder"}},
     // output
-    {"/output", READ, NULL, NULL},
-    {"/output/directory", TUNE, NULL, NULL},
-    {"/output/stats", TUNE, NULL, NULL},
-    {"/output/log", TUNE, NULL, NULL},
-    {"/output/json", TUNE, NULL, NULL},
-    {"/output/restart_json", TUNE, NULL, NULL},
-    {"/output/data", TUNE, NULL, NULL},
-    {"/output/reference", TUNE, NULL, NULL},
-    {"/output/advanced", TUNE, NULL, NULL},
-    {"/output/paraview", READ, NULL, NULL},
-    {"/output/paraview/file_name", TUNE, NULL, NULL},
-    {"/output/paraview/vismesh_rel_area", TUNE, NULL, NULL},
-    {"/output/paraview/skip_frame", LEAF, NULL, NULL},
-    {"/output/paraview/high_order_mesh", TUNE, NULL, NULL},
-    {"/output/paraview/volume", TUNE, NULL, NULL},
-    {"/output/paraview/surface", TUNE, NULL, NULL},
-    {"/output/paraview/wireframe", TUNE, NULL, NULL},
-    {"/output/paraview/points", TUNE, NULL, NULL},
-    {"/output/paraview/fields", TUNE, NULL, NULL},
-    {"/output/paraview/options", TUNE, NULL, NULL},
+    {"", READ, .name = {"output"}},
+    {"/output", TUNE,
+     .name = {"directory", "stats", "log", "json", "restart_json", "data", "reference",
+              "advanced"}},
+    {"/output", READ, .name = {"paraview"}},
+    {"/output/paraview", TUNE,
+     .name = {"file_name", "vismesh_rel_area", "high_order_mesh", "volume", "surface", "wireframe",
+              "points", "fields", "options"}},
+    {"/output/paraview", LEAF, .name = {"skip_frame"}},
 };
 
 enum { N_KEYS = sizeof keys / sizeof *keys };
 
-static const Key* find_key(const char* path) {
+static const Keys* find_keys(const char* path, const char* name) {
   for (int32_t i = 0; i < N_KEYS; i++) {
-    if (strcmp(keys[i].path, path) == 0) {
-      return &keys[i];
+    for (int k = 0; strcmp(keys[i].path, path) == 0 && keys[i].name[k] != NULL; k++) {
+      if (strcmp(keys[i].name[k], name) == 0) {
+        return &keys[i];
+      }
     }
   }
   return NULL;
@@ -262,12 +188,11 @@ static NoliStatus fail_unknown_key(NoliPolyfem* import, const NoliSceneNode* nod
                                    const char* path) {
   const char* words[MAX_WORDS];
   int32_t n_words = 0;
-  size_t n = strlen(path);
-  for (int32_t i = 0; i < N_KEYS && n_words < MAX_WORDS; i++) {
-    const char* rest = keys[i].path + n + 1;
-    if (strncmp(keys[i].path, path, n) == 0 && keys[i].path[n] == '/' && *rest != '*' &&
-        strchr(rest, '/') == NULL) {
-      words[n_words++] = rest;
+  for (int32_t i = 0; i < N_KEYS; i++) {
+    for (int k = 0; strcmp(keys[i].path, path) == 0 && keys[i].name[k] != NULL; k++) {
+      if (n_words < MAX_WORDS) {
+        words[n_words++] = keys[i].name[k];
+      }
     }
   }
   return noli_scene_fail_unknown(&import->source, node, "unknown key", node->step.key, words,
@@ -275,7 +200,7 @@ static NoliStatus fail_unknown_key(NoliPolyfem* import, const NoliSceneNode* nod
 }
 
 // Fails unless the value is null or the neutral one.
-static NoliStatus refuse(NoliPolyfem* import, const NoliSceneNode* node, const Key* key) {
+static NoliStatus refuse(NoliPolyfem* import, const NoliSceneNode* node, const Keys* key) {
   NoliStatus status = NOLI_OK;
   json_error_t error;
   json_t* neutral = NULL;
@@ -300,7 +225,7 @@ static NoliStatus check_member(NoliPolyfem* import, const NoliSceneNode* node, c
   NoliStatus status = NOLI_OK;
   char inner[PATH_SIZE];
   snprintf(inner, sizeof inner, "%.80s/%.80s", path, node->step.key);
-  const Key* key = find_key(inner);
+  const Keys* key = find_keys(path, node->step.key);
   if (key == NULL) {
     return fail_unknown_key(import, node, path);
   }
@@ -312,7 +237,7 @@ static NoliStatus check_member(NoliPolyfem* import, const NoliSceneNode* node, c
                                inner + 1));
   }
   if (key->action == READ) {
-    NOLI_TRY(check_value(import, node, key->text != NULL ? key->text : key->path, tuned));
+    NOLI_TRY(check_value(import, node, key->text != NULL ? key->text : inner, tuned));
   }
 done:
   return status;
@@ -324,7 +249,7 @@ static NoliStatus check_value(NoliPolyfem* import, const NoliSceneNode* node, co
   NoliStatus status = NOLI_OK;
   char item_path[PATH_SIZE];
   snprintf(item_path, sizeof item_path, "%.80s/*", path);
-  bool listed = find_key(item_path) != NULL;
+  bool listed = find_keys(path, "*") != NULL;
   for (size_t i = 0; listed && i < noli_scene_size(node); i++) {
     NoliSceneNode item = noli_scene_item(node, i);
     NOLI_TRY(check_value(import, &item, item_path, tuned));

@@ -1,6 +1,5 @@
 #include "import/polyfem/polyfem.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "import/polyfem/polyfem.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>

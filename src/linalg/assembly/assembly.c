@@ -1,6 +1,5 @@
 #include "linalg/assembly/assembler.h"
 
-#include "base/parallel.h"
 #include "base/profile.h"
 #include "base/ranks.h"
 #include "base/sort.h"

@@ -4,8 +4,6 @@
 #include "base/parallel.h"
 #include "base/sort.h"
 
-#include <string.h>
-
 void noli_plan_free(NoliContext* context, NoliPlan* plan) {
   noli_free(context, plan->batch);
   noli_free(context, plan->block);

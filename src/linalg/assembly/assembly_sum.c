@@ -137,7 +137,7 @@ static void evaluate_term(const GroupJob* job, const NoliEnergyTerm* term, int64
 // Matrices of stencils [begin, end), then their products in place of gradients.
 static void evaluate_products(const GroupJob* job, const NoliEnergyTerm* term, int64_t begin,
                               int64_t end, double* hessian, double* gradient, int32_t worker) {
-  NoliLocal out = {.hessian = noli_local_from(hessian, 9 * noli_term_first_block(term, begin))};
+  NoliLocal out = {.hessian = hessian};
   int64_t n_node = noli_term_first(term, end) - noli_term_first(term, begin);
   memset(gradient, 0, 3 * sizeof(double) * (size_t)n_node);
   evaluate_term(job, term, begin, end, job->product->what, &out, worker);
@@ -160,13 +160,8 @@ static void add_stencils(const GroupJob* job, const NoliPlanBatch* batch, int64_
   double* hessian = assembler->local_hessian + 9 * assembler->evaluate_room * worker;
 
   // evaluate into local results
-  NoliLocal out = {0};
-  if (job->gradient != NULL) {
-    out.gradient = noli_local_from(gradient, 3 * node);
-  }
-  if (job->value != NULL) {
-    out.hessian = noli_local_from(hessian, 9 * block);
-  }
+  NoliLocal out = {.gradient = job->gradient != NULL ? gradient : NULL,
+                   .hessian = job->value != NULL ? hessian : NULL};
   if (job->product != NULL) {
     evaluate_products(job, term, begin, end, hessian, gradient, worker);
   } else {
@@ -373,6 +368,15 @@ static void mask_matrix(const NoliAssembler* assembler, double* value, bool regu
                     MASK_BLOCK, mask_rows, &job);
 }
 
+static void add_plans(GroupJob* job) {
+  add_plan(&job->assembler->fixed, job);
+  add_plan(&job->assembler->changing, job);
+  if (job->clear) {
+    // there were no stencils
+    add_to_ranges(job, 0, N_RANGES, 0);
+  }
+}
+
 NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTerm* terms,
                                     int32_t n_terms, const double* x, unsigned what,
                                     double* gradient) {
@@ -397,12 +401,7 @@ NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTe
     noli_term_prepare(&terms[t], x, noli_context_threads(assembler->context));
   }
   if (job.what != 0) {
-    add_plan(&assembler->fixed, &job);
-    add_plan(&assembler->changing, &job);
-    if (job.clear) {
-      // there were no stencils
-      add_to_ranges(&job, 0, N_RANGES, 0);
-    }
+    add_plans(&job);
   }
 
   // stencils of other ranks
@@ -436,12 +435,7 @@ NoliStatus noli_assembler_multiply(NoliAssembler* assembler, const NoliEnergyTer
   for (int32_t t = 0; t < n_terms; t++) {
     noli_term_prepare(&terms[t], x, noli_context_threads(assembler->context));
   }
-  add_plan(&assembler->fixed, &job);
-  add_plan(&assembler->changing, &job);
-  if (job.clear) {
-    // there were no stencils
-    add_to_ranges(&job, 0, N_RANGES, 0);
-  }
+  add_plans(&job);
   NOLI_TRY(noli_ranks_sum(assembler->context, y, 3 * (int64_t)assembler->unknowns.n_node));
   if (assembler->n_held > 0) {
     noli_assembler_mask_gradient(assembler, y);
@@ -461,12 +455,7 @@ NoliStatus noli_assembler_linearize_skew(NoliAssembler* assembler, const NoliEne
                   .value = value,
                   .skew = true,
                   .clear = true};
-  add_plan(&assembler->fixed, &job);
-  add_plan(&assembler->changing, &job);
-  if (job.clear) {
-    // there were no stencils
-    add_to_ranges(&job, 0, N_RANGES, 0);
-  }
+  add_plans(&job);
   if (assembler->n_held > 0) {
     mask_matrix(assembler, value, false);
   }

@@ -3,8 +3,6 @@
 #include "base/validate.h"
 #include "base/sort.h"
 
-#include <string.h>
-
 // Positions of blocks are kept in 32 bits: 2^31 blocks would fill 155 GB.
 #define MOST_BLOCKS ((int64_t)INT32_MAX)
 

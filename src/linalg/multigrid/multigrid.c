@@ -4,9 +4,6 @@
 #include "linalg/multigrid/multigrid_level.h"
 #include "linalg/solver.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { MOST_LEVELS = 24 };
 
 // Nodes of a level that is solved exactly.

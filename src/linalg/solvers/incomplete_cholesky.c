@@ -1,6 +1,5 @@
 #include "linalg/solvers/incomplete_cholesky.h"
 
-#include "base/array.h"
 #include "base/profile.h"
 
 #include <string.h>

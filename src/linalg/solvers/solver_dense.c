@@ -2,6 +2,8 @@
 // the other backends. Serial, so the bits never depend on threads.
 #include "linalg/solver_backend.h"
 
+#include "math/sums.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -63,14 +65,6 @@ static void fill_lower(const NoliBlockMatrix* matrix, int64_t n, double* l) {
   }
 }
 
-static double dense_dot(const double* a, const double* b, int64_t n) {
-  double sum = 0.0;
-  for (int64_t k = 0; k < n; k++) {
-    sum += a[k] * b[k];
-  }
-  return sum;
-}
-
 static NoliStatus dense_factor(void* state, const NoliLinView* view, NoliLinSolverStats* stats) {
   NoliStatus status = NOLI_OK;
   Dense* dense = state;
@@ -81,9 +75,9 @@ static NoliStatus dense_factor(void* state, const NoliLinView* view, NoliLinSolv
     double* row = dense->l + i * n;
     for (int64_t j = 0; j < i; j++) {
       const double* above = dense->l + j * n;
-      row[j] = (row[j] - dense_dot(row, above, j)) / above[j];
+      row[j] = (row[j] - noli_sum_products(j, row, above)) / above[j];
     }
-    double pivot = row[i] - dense_dot(row, row, i);
+    double pivot = row[i] - noli_sum_products(i, row, row);
     NOLI_CHECK(dense->context, pivot > 0.0, NOLI_NOT_POSITIVE_DEFINITE,
                "the matrix is not positive definite at row %lld", (long long)i);
     row[i] = sqrt(pivot);
@@ -101,7 +95,7 @@ static NoliStatus dense_solve(void* state, const NoliLinView* view, const double
   // L y = b
   for (int64_t i = 0; i < n; i++) {
     const double* row = dense->l + i * n;
-    x[i] = (b[i] - dense_dot(row, x, i)) / row[i];
+    x[i] = (b[i] - noli_sum_products(i, row, x)) / row[i];
   }
   // L^T x = y, by rows of L
   for (int64_t i = n - 1; i >= 0; i--) {

@@ -55,39 +55,27 @@ static void umfpack_destroy(NoliContext* context, void* state) {
 typedef struct FillJob {
   Umfpack* umfpack;
   const NoliGeneralMatrix* matrix;
+  bool values;
 } FillJob;
 
-// Pattern of the scalar rows of block rows begin..end.
-static void fill_pattern(void* user, int64_t begin, int64_t end, int32_t worker) {
+// Pattern or values of the scalar rows of block rows begin..end.
+static void fill_rows(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const FillJob* job = user;
   const NoliGeneralMatrix* matrix = job->matrix;
+  Umfpack* umfpack = job->umfpack;
   for (int64_t i = begin; i < end; i++) {
     int64_t first = matrix->row[i], count = matrix->row[i + 1] - first;
     for (int32_t r = 0; r < 3; r++) {
       int64_t at = 9 * first + 3 * r * count;
-      job->umfpack->row[3 * i + r] = at;
+      umfpack->row[3 * i + r] = at;
       for (int64_t k = first; k < first + count; k++) {
         for (int32_t c = 0; c < 3; c++, at++) {
-          job->umfpack->col[at] = 3 * (int64_t)matrix->col[k] + c;
-        }
-      }
-    }
-  }
-}
-
-// Values of the scalar rows of block rows begin..end.
-static void fill_values(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const FillJob* job = user;
-  const NoliGeneralMatrix* matrix = job->matrix;
-  for (int64_t i = begin; i < end; i++) {
-    int64_t first = matrix->row[i], count = matrix->row[i + 1] - first;
-    for (int32_t r = 0; r < 3; r++) {
-      int64_t at = 9 * first + 3 * r * count;
-      for (int64_t k = first; k < first + count; k++) {
-        for (int32_t c = 0; c < 3; c++, at++) {
-          job->umfpack->value[at] = matrix->value[9 * k + 3 * r + c];
+          if (job->values) {
+            umfpack->value[at] = matrix->value[9 * k + 3 * r + c];
+          } else {
+            umfpack->col[at] = 3 * (int64_t)matrix->col[k] + c;
+          }
         }
       }
     }
@@ -129,8 +117,8 @@ static NoliStatus umfpack_analyze(void* state, const NoliLinView* view) {
                      sizeof *umfpack->col));
   NOLI_TRY(
       noli_grow(context, (void**)&umfpack->value, &capacity[2], 9 * matrix->nnz, sizeof(double)));
-  FillJob job = {umfpack, matrix};
-  noli_parallel_for(noli_context_threads(context), matrix->n, ROW_BLOCK, fill_pattern, &job);
+  FillJob job = {umfpack, matrix, false};
+  noli_parallel_for(noli_context_threads(context), matrix->n, ROW_BLOCK, fill_rows, &job);
   umfpack->row[n] = 9 * matrix->nnz;
 
   // ordering, by METIS among others, and symbolic factorization
@@ -152,8 +140,8 @@ static NoliStatus umfpack_factor(void* state, const NoliLinView* view, NoliLinSo
   if (view->n == 0) {
     goto done;
   }
-  FillJob job = {umfpack, view->matrix};
-  noli_parallel_for(noli_context_threads(umfpack->context), view->n, ROW_BLOCK, fill_values, &job);
+  FillJob job = {umfpack, view->matrix, true};
+  noli_parallel_for(noli_context_threads(umfpack->context), view->n, ROW_BLOCK, fill_rows, &job);
   int64_t code = umfpack_dl_numeric(umfpack->row, umfpack->col, umfpack->value, umfpack->symbolic,
                                     &umfpack->numeric, umfpack->control, umfpack->info);
   NOLI_TRY(translate(umfpack, code, "in the factorization"));

@@ -148,6 +148,7 @@ NoliStatus noli_orderer_order(NoliOrderer* orderer, NoliOrdering method, int32_t
   cholmod_common* common = orderer->wide ? &orderer->wide_common : &orderer->common;
   cholmod_sparse* graph = &orderer->graph;
   int64_t* wide_order = orderer->wide_order.data;
+
   *operations = 0.0;
   if (method == NOLI_ORDER_AMD) {
     (void)(orderer->wide ? cholmod_l_amd(graph, NULL, 0, wide_order, common)
@@ -161,6 +162,7 @@ NoliStatus noli_orderer_order(NoliOrderer* orderer, NoliOrdering method, int32_t
                          : cholmod_metis(graph, NULL, 0, 1, order, common));
     noli_metis_end(&guard);
   }
+
   NOLI_TRY(noli_cholmod_check(orderer->context, common, "in the ordering"));
   for (int32_t k = 0; orderer->wide && k < orderer->matrix->n; k++) {
     order[k] = (int32_t)wide_order[k];

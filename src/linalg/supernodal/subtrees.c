@@ -106,7 +106,7 @@ done:
 
 static int by_begin(const void* a, const void* b) {
   const NoliSubtree *one = a, *other = b;
-  return (one->begin > other->begin) - (one->begin < other->begin);
+  return noli_order(one->begin, other->begin);
 }
 
 // Lists the subtrees in ascending order and merges small neighbours.

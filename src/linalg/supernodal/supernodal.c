@@ -2,8 +2,6 @@
 
 #include "base/validate.h"
 
-#include <string.h>
-
 // Room for fill beyond the present need, as contacts come one by one.
 #define SPARE_ROOM 1.125
 

@@ -568,6 +568,7 @@ static bool share_supernode(Top* top, NoliTeam* team, int32_t rank, int32_t s) {
     list_updates(top);
     noli_work_share();
   }
+
   noli_team_wait(team);
   noli_team_for(team, rank, shares, fill_columns, top);
   for (bool more = true; more;) {
@@ -582,6 +583,7 @@ static bool share_supernode(Top* top, NoliTeam* team, int32_t rank, int32_t s) {
       noli_team_wait(team);
     }
   }
+
   if (!share_panel(top, team, rank, panel_of(factor, s))) {
     return false;
   }

@@ -20,10 +20,8 @@ done:
 
 static int compare_labels(const void* a, const void* b) {
   const NoliInpLabel *left = a, *right = b;
-  if (left->label != right->label) {
-    return left->label < right->label ? -1 : 1;
-  }
-  return left->index < right->index ? -1 : left->index > right->index;
+  int order = noli_order(left->label, right->label);
+  return order != 0 ? order : noli_order(left->index, right->index);
 }
 
 NoliStatus noli_inp_sort_labels(const NoliCursor* cursor, const char* what, NoliInpLabels* labels) {

@@ -67,10 +67,12 @@ NoliStatus noli_inp_read_surface(NoliInpReader* reader) {
   bool of_nodes = type != NULL && noli_inp_is_word(type->value, "NODE");
   bool of_elements = type == NULL || noli_inp_is_word(type->value, "ELEMENT");
   NoliSpan line;
+
   if (!reader->parts->sets.wanted) {
     noli_inp_skip_data(reader);
     goto done;
   }
+
   if (named == NULL || named->value.n == 0 || (!of_nodes && !of_elements) ||
       noli_inp_find_parameter(text, "COMBINE") != NULL) {
     // rigid ones are described by lines, combined ones by others
@@ -79,6 +81,7 @@ NoliStatus noli_inp_read_surface(NoliInpReader* reader) {
     noli_inp_skip_data(reader);
     goto done;
   }
+
   NoliInpSurface surface = {.name = named->value,
                             .first_entry = reader->surface_entry.count,
                             .is_internal = noli_inp_find_parameter(text, "INTERNAL") != NULL};

@@ -205,7 +205,7 @@ done:
 
 static int compare_node_tags(const void* a, const void* b) {
   const NoliMshNodeTag *left = a, *right = b;
-  return left->tag < right->tag ? -1 : left->tag > right->tag;
+  return noli_order(left->tag, right->tag);
 }
 
 // Prepares the conversion of tags to vertices: a table if the tags are dense, otherwise a sorted

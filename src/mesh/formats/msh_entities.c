@@ -6,10 +6,8 @@ enum { I32 = NOLI_SCALAR_I32, SIZE = NOLI_SCALAR_U64 };
 
 static int compare_entities(const void* a, const void* b) {
   const NoliMshEntity *left = a, *right = b;
-  if (left->dimension != right->dimension) {
-    return left->dimension < right->dimension ? -1 : 1;
-  }
-  return left->tag < right->tag ? -1 : left->tag > right->tag;
+  int order = noli_order(left->dimension, right->dimension);
+  return order != 0 ? order : noli_order(left->tag, right->tag);
 }
 
 // Notes a group of an entity after its first one; only sets need them.

@@ -55,6 +55,7 @@ static NoliStatus read_references(NoliCursor* cursor, const NoliMeshParts* parts
   NoliStatus status = NOLI_OK;
   int64_t n_so_far = noli_parts_n_vert(parts), n_uv = parts->looks.uv.count / 2;
   list->vertex.count = list->uv.count = 0;
+
   for (;;) {
     NoliSpan word = noli_next_word(cursor);
     if (word.n == 0 || word.at[0] == '#') {
@@ -83,11 +84,13 @@ static NoliStatus add_cells(NoliCursor* cursor, const char* place, char kind,
   NoliStatus status = NOLI_OK;
   const IndexArray* list = &references->vertex;
   int64_t least = kind == 'f' ? 3 : kind == 'l' ? 2 : 1, first = parts->tri.count / 3;
+
   if (list->count < least) {
     status = noli_cursor_fail(cursor, place, "%c needs at least %lld vertices, got %lld", kind,
                               (long long)least, (long long)list->count);
     goto done;
   }
+
   if (kind == 'f') {
     NOLI_TRY(noli_parts_add_polygon(cursor->context, parts, list->count, list->data, 0));
     if (parts->looks.wanted) {

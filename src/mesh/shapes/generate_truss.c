@@ -102,12 +102,14 @@ static NoliStatus check_truss(NoliContext* context, const int32_t joints[3], dou
              "truss: the cells across must be even, got %d", cells[0]);
   NOLI_CHECK(context, cells[1] >= 1, NOLI_ERROR_ARGUMENT,
              "truss: needs at least 1 cell along a strut, got %d", cells[1]);
+
   double n_cell = 1.0;
   for (int a = 0; a < 3; a++) {
     NOLI_CHECK(context, joints[a] >= 1, NOLI_ERROR_ARGUMENT,
                "truss: needs at least 1 joint along each axis, got %d", joints[a]);
     n_cell *= (double)joints[a] * ((double)cells[0] + cells[1]);
   }
+
   NOLI_CHECK(context, 6.0 * n_cell <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
              "truss: %g cells exceed the index range", n_cell);
 done:

@@ -123,13 +123,8 @@ typedef struct Place {
 
 static int compare_places(const void* a, const void* b) {
   const Place *p = a, *q = b;
-  if (p->x != q->x) {
-    return p->x < q->x ? -1 : 1;
-  }
-  if (p->y != q->y) {
-    return p->y < q->y ? -1 : 1;
-  }
-  return p->vertex < q->vertex ? -1 : p->vertex > q->vertex;
+  int by_x = noli_order_of_doubles(p->x, q->x), by_y = noli_order_of_doubles(p->y, q->y);
+  return by_x != 0 ? by_x : by_y != 0 ? by_y : noli_order(p->vertex, q->vertex);
 }
 
 // Merges vertices at equal positions. Two ears compute the same bits on their common side, where

@@ -4,7 +4,6 @@
 #include "mesh/grid.h"
 
 #include <math.h>
-#include <string.h>
 
 #define PI NOLI_GRID_PI
 

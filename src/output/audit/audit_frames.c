@@ -114,6 +114,7 @@ static NoliStatus check_frame_time(NoliAuditor* auditor, const char* file, NoliR
                                "%s: its time is %.17g s, in %s %.17g s", file, time,
                                list_name(auditor), listed.time));
   }
+
   if (listed.step > auditor->n_rows) {
     // rows that are wrong were found before
     if (auditor->n_rows == auditor->audit->n_rows) {
@@ -123,6 +124,7 @@ static NoliStatus check_frame_time(NoliAuditor* auditor, const char* file, NoliR
     }
     goto done;
   }
+
   double want = listed.step > 0 ? noli_auditor_value(auditor, listed.step, NOLI_AUDIT_time) : 0.0;
   if (time != want) {
     NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_TIME, file, listed.step,

@@ -4,12 +4,10 @@
 #include "output/audit/audit_totals.h"
 #include "output/audit/audit_frames.h"
 #include "output/audit/audit_histories.h"
-#include "output/checkpoint.h"
 #include "output/file.h"
 #include "text/json.h"
 
 #include <jansson.h>
-#include <string.h>
 
 const char* noli_finding_kind_name(NoliFindingKind kind) {
   static const char* const names[] = {"intersection", "half_space", "inverted", "not_finite",
@@ -115,6 +113,7 @@ NoliStatus noli_run_audit_sized(NoliContext* context, const char* directory, Nol
   NoliRunAudit own = {0};
   NoliAuditor auditor = {
       .context = context, .audit = &own, .run = {.context = context, .directory = directory}};
+
   NOLI_TRY(noli_run_reader_open(&auditor.run));
   NOLI_TRY(noli_auditor_check_masses(&auditor));
   NOLI_TRY(noli_auditor_read_histories(&auditor));

@@ -151,6 +151,7 @@ static NoliStatus put_header(Writer* writer) {
   NoliStatus status = NOLI_OK;
   const NoliFrame* frame = writer->frame;
   char properties[HEADER_SIZE], header[3 * HEADER_SIZE];
+
   NOLI_CHECK(writer->context, print_properties(frame, properties, HEADER_SIZE) < HEADER_SIZE,
              NOLI_ERROR_INTERNAL, "the header of a PLY file is too long");
   int n =
@@ -161,6 +162,7 @@ static NoliStatus put_header(Writer* writer) {
                (long long)writer->n_surface, properties, (int)frame->n_triangles,
                (int)frame->n_segments, (long long)(frame->n_vert - writer->n_surface), properties);
   NOLI_TRY(ply_put(writer, header, n));
+
   if (writer->has_rods) {
     n = snprintf(header, sizeof header, "element rod %lld\n", (long long)frame->n_cells);
     NOLI_TRY(ply_put(writer, header, n));

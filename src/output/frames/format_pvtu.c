@@ -559,12 +559,14 @@ static NoliStatus read_pvtu(NoliContext* context, const char* path, const char* 
   char* text = NULL;
   size_t size;
   Reader reader = {.context = context, .path = path, .frame = frame};
+
   *frame = (NoliReadFrame){0};
   NOLI_TRY(noli_file_read(context, path, &text, &size));
   NOLI_TRY(strlen(text) == size ? NOLI_OK : damaged(&reader, "a zero byte within the text"));
   NOLI_TRY(read_parts(&reader, text));
   NOLI_TRY(check_index(&reader, text));
   NOLI_TRY(pvtu_count(&reader));
+
   for (int64_t i = 0; i < reader.part[0].arrays.count; i++) {
     if (reader.part[0].arrays.data[i].data != reader.vertex[0]) {
       NOLI_TRY(merge_array(&reader, i));

@@ -627,6 +627,7 @@ static NoliStatus allocate_values(NoliContext* context, const NoliFrameLayout* l
   NOLI_NEW(context, values->vector, 3 * (int64_t)layout->n_node);
   NOLI_NEW(context, values->stress, layout->n_tet);
   NOLI_NEW(context, values->fields, 12 * (int64_t)layout->n_node + n_cells);
+
   if (layout->has_sheets) {
     NOLI_NEW(context, values->sheet, layout->n_tet);
     NOLI_NEW_ZERO(context, values->sheet_fields, 12 * n_cells);

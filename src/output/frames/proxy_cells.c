@@ -1,7 +1,5 @@
 #include "output/frames/proxy_cells.h"
 
-#include <string.h>
-
 // The nodes of a triangle at most: three vertices in elements of order 4.
 enum { NODES_MAX = 3 * 35 };
 

@@ -120,7 +120,8 @@ static NoliStatus vtu_reader_read_header(const Reader* reader, const char* text,
     good = blocks->header[3 + i] <= length;
     blocks->compressed += blocks->header[3 + i];
   }
-  blocks->size = n == 0 ? 0 : last == 0 ? n * block : (n - 1) * block + last;
+  uint64_t missing = last > 0 ? block - last : 0; // of the last block
+  blocks->size = n > 0 ? n * block - missing : 0;
   good = good && encoded_length((size_t)blocks->compressed) <= length &&
          blocks->size <= MOST_COMPRESSION * blocks->compressed + block;
   if (!good) {
@@ -155,6 +156,7 @@ static NoliStatus read_content(const Reader* reader, const char* text, size_t le
   NoliStatus status = NOLI_OK;
   Blocks blocks = {0};
   unsigned char *compressed = NULL, *data = NULL;
+
   NOLI_TRY(vtu_reader_read_header(reader, text, length, &blocks));
   size_t n_header = encoded_length((size_t)(blocks.n + 3) * sizeof *blocks.header);
   uint64_t tuple = (uint64_t)(array->n_components * types[array->type].size);
@@ -163,13 +165,16 @@ static NoliStatus read_content(const Reader* reader, const char* text, size_t le
     status = fail_array(reader, "damaged data: its length is wrong");
     goto done;
   }
+
   NOLI_NEW(reader->context, compressed, (int64_t)blocks.compressed);
   NOLI_NEW(reader->context, data, (int64_t)blocks.size);
   array->data = data;
+
   if (!decode_base64(text + n_header, length - n_header, compressed, (size_t)blocks.compressed)) {
     status = fail_array(reader, "damaged data: not base64");
     goto done;
   }
+
   NOLI_TRY(decompress(reader, &blocks, compressed, data));
   array->n_tuples = (int64_t)(blocks.size / tuple);
 done:
@@ -297,12 +302,14 @@ static NoliStatus read_head(Reader* reader, const char* text, const char** piece
   long long n_vert = -1, n_cells = -1;
   const char* time = strstr(text, "Name=\"TimeValue\"");
   const char* value = time != NULL ? strchr(time, '>') : NULL;
+
   frame->time = value != NULL ? strtod(value + 1, NULL) : 0.0;
   *piece = strstr(text, "\n<Piece ");
   if (*piece != NULL) {
     (void)sscanf(*piece, "\n<Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">", &n_vert,
                  &n_cells);
   }
+
   snprintf(head, sizeof head,
            "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
            "byte_order=\"%s\" header_type=\"UInt64\" compressor=\"vtkZLibDataCompressor\">\n"

@@ -29,7 +29,7 @@ static NoliStatus barrier_implicit_friction(const NoliStage* stage, NoliPairClas
 static NoliStatus barrier_gradient(const NoliStage* stage, NoliMixedList* list) {
   const NoliBarrierMemory* here = stage->here->contact;
   NoliBarrierInputs inputs = inputs_of(stage, (NoliPairClasses){0});
-  return noli_barrier_slopes(list, &here->barrier, &inputs, stage->here->x);
+  return noli_barrier_derivatives(list, &here->barrier, &inputs, stage->here->x);
 }
 
 const NoliContactDerivatives noli_contact_barrier_derivatives = {

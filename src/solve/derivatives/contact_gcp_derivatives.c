@@ -20,7 +20,7 @@ static NoliStatus gcp_lagged_friction(const NoliStage* stage, const double* x,
   NoliImplicitFriction open = noli_stage_implicit_friction(stage, &here->barrier);
   NoliBarrierInputs inputs = barrier_inputs(stage, NOLI_CONTACT_OPEN, classes);
   NOLI_TRY(noli_lagged_friction_derivatives(list, &open, stage->here->x, x, &inputs));
-  NOLI_TRY(noli_gcp_lagged_friction_slopes(list, &closed, stage->here->x, x, classes));
+  NOLI_TRY(noli_gcp_lagged_friction_derivatives(list, &closed, stage->here->x, x, classes));
 done:
   return status;
 }
@@ -33,7 +33,7 @@ static NoliStatus gcp_implicit_friction(const NoliStage* stage, NoliPairClasses 
   NoliImplicitFriction open = noli_stage_implicit_friction(stage, &here->barrier);
   NoliBarrierInputs inputs = barrier_inputs(stage, NOLI_CONTACT_OPEN, classes);
   NOLI_TRY(noli_implicit_friction_derivatives(list, &open, stage->here->x, &inputs));
-  NOLI_TRY(noli_gcp_implicit_friction_slopes(list, &closed, stage->here->x, classes));
+  NOLI_TRY(noli_gcp_implicit_friction_derivatives(list, &closed, stage->here->x, classes));
 done:
   return status;
 }
@@ -53,9 +53,9 @@ static NoliStatus gcp_gradient(const NoliStage* stage, NoliMixedList* list) {
              "derivatives: a body is crushed until its surface meets itself from inside, where "
              "\"gcp\" is not differentiated by shapes and ranges: choose a stiffer material or a "
              "smaller force");
-  NOLI_TRY(noli_barrier_slopes(list, &here->barrier, &open, x));
-  NOLI_TRY(noli_barrier_slopes(list, &here->inner, &inner, x));
-  NOLI_TRY(noli_gcp_slopes(list, &here->potential, x));
+  NOLI_TRY(noli_barrier_derivatives(list, &here->barrier, &open, x));
+  NOLI_TRY(noli_barrier_derivatives(list, &here->inner, &inner, x));
+  NOLI_TRY(noli_gcp_derivatives(list, &here->potential, x));
 done:
   return status;
 }

@@ -18,8 +18,8 @@ static NoliStatus implicit_surface_lagged_friction(const NoliStage* stage, const
   NoliStatus status = NOLI_OK;
   const NoliImplicitSurfaceMemory* here = stage->here->contact;
   NoliImplicitSurfaceFriction friction = noli_implicit_surface_friction_of(stage, here);
-  NOLI_TRY(noli_implicit_surface_lagged_friction_slopes(list, &friction, stage->here->x, x,
-                                                        stage->problem->n_vert, classes));
+  NOLI_TRY(noli_implicit_surface_lagged_friction_derivatives(list, &friction, stage->here->x, x,
+                                                             stage->problem->n_vert, classes));
   if (here->sheets.contact.count > 0) {
     NoliImplicitFriction sheets = noli_stage_implicit_friction(stage, &here->barrier);
     NoliBarrierInputs inputs = sheet_inputs(stage, classes);
@@ -34,8 +34,8 @@ static NoliStatus implicit_surface_implicit_friction(const NoliStage* stage,
   NoliStatus status = NOLI_OK;
   const NoliImplicitSurfaceMemory* here = stage->here->contact;
   NoliImplicitSurfaceFriction friction = noli_implicit_surface_friction_of(stage, here);
-  NOLI_TRY(
-      noli_implicit_surface_implicit_friction_slopes(list, &friction, stage->here->x, classes));
+  NOLI_TRY(noli_implicit_surface_implicit_friction_derivatives(list, &friction, stage->here->x,
+                                                               classes));
   if (here->sheets.contact.count > 0) {
     NoliImplicitFriction sheets = noli_stage_implicit_friction(stage, &here->barrier);
     NoliBarrierInputs inputs = sheet_inputs(stage, classes);
@@ -48,10 +48,10 @@ done:
 static NoliStatus implicit_surface_gradient(const NoliStage* stage, NoliMixedList* list) {
   NoliStatus status = NOLI_OK;
   const NoliImplicitSurfaceMemory* here = stage->here->contact;
-  NOLI_TRY(noli_implicit_surface_slopes(list, &here->penalty, stage->here->x));
+  NOLI_TRY(noli_implicit_surface_derivatives(list, &here->penalty, stage->here->x));
   if (here->sheets.contact.count > 0) {
     NoliBarrierInputs inputs = sheet_inputs(stage, (NoliPairClasses){0});
-    NOLI_TRY(noli_barrier_slopes(list, &here->barrier, &inputs, stage->here->x));
+    NOLI_TRY(noli_barrier_derivatives(list, &here->barrier, &inputs, stage->here->x));
   }
 done:
   return status;

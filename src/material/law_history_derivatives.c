@@ -9,7 +9,7 @@
 // In flow, q depends on the length r of e, on the internal variable and on the numbers of the
 // material. It changes S by dq V diag(e_i s_i) V^T, and r dr is T : dC, T = V diag(e_i / (2
 // sigma_i^2)) V^T.
-#include "material/history_slopes.h"
+#include "material/law_history_derivatives.h"
 
 #include "material/fibre.h"
 #include "material/hencky.h"
@@ -112,21 +112,21 @@ static int32_t term_count(const NoliMaterialPoint* point) {
 // ---- flow ---------------------------------------------------------------------------------------
 
 // The number of a material that is a number of its flow: mu, or a parameter.
-static int history_slopes_number_of(int flow_number) {
+static int history_derivatives_number_of(int flow_number) {
   return flow_number == NOLI_FLOW_MU ? NOLI_NUMBER_MU
                                      : NOLI_NUMBER_PARAMETERS + flow_number - NOLI_FLOW_PARAMETERS;
 }
 
-static NoliFlowSlopes flow_at(const NoliMaterialPoint* point, const NoliMat3* F,
-                              const double* history) {
-  NoliFlowSlopes slopes;
+static NoliFlowDerivatives flow_at(const NoliMaterialPoint* point, const NoliMat3* F,
+                                   const double* history) {
+  NoliFlowDerivatives derivatives;
   NoliMat3 FG = noli_mul33(*F, noli_load33(history)), U, V;
   NoliLame lame = point->lame;
   double sigma[3];
   lame.internal = history + NOLI_BRANCH_VALUES;
   noli_svd3(&FG, &U, sigma, &V);
-  point->law->flow_slopes(lame, sigma, &slopes);
-  return slopes;
+  point->law->flow_derivatives(lame, sigma, &derivatives);
+  return derivatives;
 }
 
 double noli_history_switch(const NoliMaterialPoint* point, const NoliMat3* F) {
@@ -137,14 +137,14 @@ double noli_history_switch(const NoliMaterialPoint* point, const NoliMat3* F) {
 static void flow_tangent(const NoliMaterialPoint* point, const NoliRelaxation* at,
                          const NoliMat3* dF, const double* d_before, const double* d_numbers,
                          double* d_after) {
-  NoliFlowSlopes flow = flow_at(point, &at->F, at->before);
+  NoliFlowDerivatives flow = flow_at(point, &at->F, at->before);
   Relaxed r = relaxed_at(&at->F, at->before, flow.factor);
   NoliMat3 dG = noli_load33(d_before), dC = change_of_stretch(&r, dF, &dG);
   double along = noli_inner33(&r.length, &dC), dq = flow.factor_by_strain * along;
   double growth = flow.growth_by_strain * along;
   for (int k = 0; k < NOLI_FLOW_NUMBERS; k++) {
     double change = k == NOLI_FLOW_INTERNAL ? d_before[NOLI_BRANCH_VALUES]
-                                            : d_numbers[history_slopes_number_of(k)];
+                                            : d_numbers[history_derivatives_number_of(k)];
     dq += flow.factor_by[k] * change;
     growth += flow.growth_by[k] * change;
   }
@@ -156,7 +156,7 @@ static void flow_tangent(const NoliMaterialPoint* point, const NoliRelaxation* a
 static void flow_adjoint(const NoliMaterialPoint* point, const NoliRelaxation* at,
                          const double* by_after, NoliMat3* by_F, double* by_before,
                          double* by_numbers) {
-  NoliFlowSlopes flow = flow_at(point, &at->F, at->before);
+  NoliFlowDerivatives flow = flow_at(point, &at->F, at->before);
   Relaxed r = relaxed_at(&at->F, at->before, flow.factor);
   NoliMat3 by = noli_load33(by_after), by_S = by_relaxation(&r, &by), by_C = by_stretch(&r, &by_S);
   double by_q = noli_inner33(&r.by_q, &by_S), by_growth = by_after[NOLI_BRANCH_VALUES];
@@ -165,7 +165,7 @@ static void flow_adjoint(const NoliMaterialPoint* point, const NoliRelaxation* a
   by_before[NOLI_BRANCH_VALUES] += by_growth;
   for (int k = 0; k < NOLI_FLOW_NUMBERS; k++) {
     double* to = k == NOLI_FLOW_INTERNAL ? &by_before[NOLI_BRANCH_VALUES]
-                                         : &by_numbers[history_slopes_number_of(k)];
+                                         : &by_numbers[history_derivatives_number_of(k)];
     *to += by_q * flow.factor_by[k] + by_growth * flow.growth_by[k];
   }
   pull(&r, &by, &by_C, by_F, by_before);
@@ -186,7 +186,8 @@ void noli_history_change_tangent(const NoliMaterialPoint* point, const NoliRelax
     int32_t place = noli_history_place(point, k);
     Relaxed r = relaxed_at(&at->F, at->before + place, noli_history_factor(point, k, at->ends));
     NoliMat3 dG = noli_load33(d_before + place), dC = change_of_stretch(&r, dF, &dG);
-    double dq = noli_history_factor_slope(point, k, at->ends) * d_numbers[NOLI_NUMBER_TIMES + k];
+    double dq =
+        noli_history_factor_derivative(point, k, at->ends) * d_numbers[NOLI_NUMBER_TIMES + k];
     NoliMat3 d = push(&r, &dC, dq, &dG);
     noli_store33(d_after + place, &d);
   }
@@ -210,7 +211,7 @@ void noli_history_change_adjoint(const NoliMaterialPoint* point, const NoliRelax
     NoliMat3 by = noli_load33(by_after + place), by_S = by_relaxation(&r, &by);
     NoliMat3 by_C = by_stretch(&r, &by_S);
     by_numbers[NOLI_NUMBER_TIMES + k] +=
-        noli_history_factor_slope(point, k, at->ends) * noli_inner33(&r.by_q, &by_S);
+        noli_history_factor_derivative(point, k, at->ends) * noli_inner33(&r.by_q, &by_S);
     pull(&r, &by, &by_C, by_F, by_before + place);
   }
 }
@@ -239,9 +240,9 @@ static NoliMat3 unit(int k) {
   return one;
 }
 
-static void set_column(double* slope, int c, const NoliMat3* column) {
+static void set_column(double* derivative, int c, const NoliMat3* column) {
   for (int r = 0; r < 9; r++) {
-    slope[9 * r + c] += column->m[r / 3][r % 3];
+    derivative[9 * r + c] += column->m[r / 3][r % 3];
   }
 }
 
@@ -252,11 +253,11 @@ void noli_history_tangent(const NoliMaterialPoint* point, const NoliMat3* F, Nol
   for (int32_t k = 0; k < noli_branch_count(point); k++) {
     NoliBranch branch = noli_branch_at(point, k);
     NoliMat3 own;
-    double slope[81];
-    branch_tangent(&branch, F, &own, slope);
+    double derivative[81];
+    branch_tangent(&branch, F, &own, derivative);
     *P = noli_add33(*P, noli_branch_adjoint(&branch, &own));
     for (int c = 0; c < 9; c++) {
-      NoliMat3 dF = unit(c), dE = noli_branch_times(&branch, &dF), dP = contract(slope, &dE);
+      NoliMat3 dF = unit(c), dE = noli_branch_times(&branch, &dF), dP = contract(derivative, &dE);
       dP = noli_branch_adjoint(&branch, &dP);
       set_column(A, c, &dP);
     }
@@ -264,17 +265,17 @@ void noli_history_tangent(const NoliMaterialPoint* point, const NoliMat3* F, Nol
 }
 
 // The stress is P G^T with P at F G.
-void noli_history_stress_slope(const NoliMaterialPoint* point, int32_t k, const NoliMat3* F,
-                               double slope[81]) {
+void noli_history_stress_derivative(const NoliMaterialPoint* point, int32_t k, const NoliMat3* F,
+                                    double derivative[81]) {
   NoliBranch branch = noli_branch_at(point, k);
   NoliMat3 P;
   double A[81];
   branch_tangent(&branch, F, &P, A);
-  memset(slope, 0, 81 * sizeof *slope);
+  memset(derivative, 0, 81 * sizeof *derivative);
   for (int c = 0; c < 9; c++) {
     NoliMat3 dG = unit(c), dE = noli_mul33(*F, dG), dP = contract(A, &dE);
     dP = noli_add33(noli_branch_adjoint(&branch, &dP), noli_mul_transpose33(P, dG));
-    set_column(slope, c, &dP);
+    set_column(derivative, c, &dP);
   }
 }
 
@@ -311,18 +312,18 @@ static NoliMat3 stress_by_factor(const NoliBranch* branch, const Principal* p) {
 NoliMat3 noli_history_stress_by_internal(const NoliMaterialPoint* point, const NoliMat3* F) {
   NoliBranch branch = noli_branch_at(point, 0);
   Principal p = principal_of(&branch, F);
-  NoliFlowSlopes flow;
-  branch.law->flow_slopes(branch.lame, p.sigma, &flow);
+  NoliFlowDerivatives flow;
+  branch.law->flow_derivatives(branch.lame, p.sigma, &flow);
   return noli_scale33(flow.factor_by[NOLI_FLOW_INTERNAL], stress_by_factor(&branch, &p));
 }
 
 // At constant f: tau is 2 mu f e + K ln J.
 static void flowing_by_numbers(const NoliBranch* branch, const Principal* p,
                                NoliMat3 by[NOLI_MATERIAL_NUMBERS]) {
-  NoliFlowSlopes flow;
+  NoliFlowDerivatives flow;
   double by_mu[3], by_lambda[3], e[3], log_J = noli_log_stretches(p->sigma, e);
   NoliMat3 by_factor = stress_by_factor(branch, p);
-  branch->law->flow_slopes(branch->lame, p->sigma, &flow);
+  branch->law->flow_derivatives(branch->lame, p->sigma, &flow);
   for (int i = 0; i < 3; i++) {
     by_mu[i] = (2.0 * flow.factor * e[i] + 2.0 / 3.0 * log_J) / p->sigma[i];
     by_lambda[i] = log_J / p->sigma[i];
@@ -330,7 +331,7 @@ static void flowing_by_numbers(const NoliBranch* branch, const Principal* p,
   by[NOLI_NUMBER_MU] = in_frames(branch, &p->U, by_mu, &p->V);
   by[NOLI_NUMBER_LAMBDA] = in_frames(branch, &p->U, by_lambda, &p->V);
   for (int k = NOLI_FLOW_MU; k < NOLI_FLOW_NUMBERS; k++) {
-    NoliMat3* to = &by[history_slopes_number_of(k)];
+    NoliMat3* to = &by[history_derivatives_number_of(k)];
     *to = noli_add33(*to, noli_scale33(flow.factor_by[k], by_factor));
   }
 }
@@ -375,16 +376,16 @@ static double modulus_by_number(const NoliMaterialPoint* point, int32_t term, in
   if (of_series >= 0 && of_series < point->prony->n) {
     return modulus_by_share(point->prony, term, of_series);
   }
-  return number == NOLI_NUMBER_TIMES + term
-             ? noli_history_factor_slope(point, term, true) / noli_history_factor(point, term, true)
-             : 0.0;
+  return number == NOLI_NUMBER_TIMES + term ? noli_history_factor_derivative(point, term, true) /
+                                                  noli_history_factor(point, term, true)
+                                            : 0.0;
 }
 
 static void fibres_by_numbers(const NoliMaterialPoint* point, const NoliMat3* F,
                               NoliMat3 by[NOLI_MATERIAL_NUMBERS]) {
   for (int k = 0; noli_fibre_is_there(point->lame.fibre) && k < 2; k++) {
-    NoliFibreResponse slope = noli_fibre_respond_slope(point->lame.fibre, F, k);
-    by[NOLI_NUMBER_FIBRE + k] = noli_fibre_stress(&slope);
+    NoliFibreResponse derivative = noli_fibre_respond_derivative(point->lame.fibre, F, k);
+    by[NOLI_NUMBER_FIBRE + k] = noli_fibre_stress(&derivative);
   }
 }
 
@@ -460,8 +461,8 @@ static NoliMat3 energy_by_inverse(const NoliBranch* branch, const NoliMat3* F) {
   return noli_transpose_mul33(*F, noli_mul_transpose33(P, p.V));
 }
 
-void noli_history_energy_slopes(const NoliMaterialPoint* point, const NoliMat3* F,
-                                double* by_history, double by_numbers[NOLI_MATERIAL_NUMBERS]) {
+void noli_history_energy_derivatives(const NoliMaterialPoint* point, const NoliMat3* F,
+                                     double* by_history, double by_numbers[NOLI_MATERIAL_NUMBERS]) {
   int32_t n_flow = noli_flow_size(point);
   memset(by_numbers, 0, NOLI_MATERIAL_NUMBERS * sizeof *by_numbers);
   if (n_flow > 0) {
@@ -481,6 +482,7 @@ void noli_history_energy_slopes(const NoliMaterialPoint* point, const NoliMat3* 
     }
   }
   for (int k = 0; noli_fibre_is_there(point->lame.fibre) && k < 2; k++) {
-    by_numbers[NOLI_NUMBER_FIBRE + k] = noli_fibre_respond_slope(point->lame.fibre, F, k).energy;
+    by_numbers[NOLI_NUMBER_FIBRE + k] =
+        noli_fibre_respond_derivative(point->lame.fibre, F, k).energy;
   }
 }

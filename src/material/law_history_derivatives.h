@@ -11,8 +11,8 @@ void noli_history_tangent(const NoliMaterialPoint* point, const NoliMat3* F, Nol
                           double A[81]);
 
 // dP/dG (9 x 9) of branch k, which has a G, row 3 i + j of P_ij.
-void noli_history_stress_slope(const NoliMaterialPoint* point, int32_t k, const NoliMat3* F,
-                               double slope[81]);
+void noli_history_stress_derivative(const NoliMaterialPoint* point, int32_t k, const NoliMat3* F,
+                                    double derivative[81]);
 // dP by the internal variable of the law, which flows.
 NoliMat3 noli_history_stress_by_internal(const NoliMaterialPoint* point, const NoliMat3* F);
 
@@ -23,8 +23,8 @@ void noli_history_stress_by_numbers(const NoliMaterialPoint* point, const NoliMa
 // The energy density, outside of stages, in which nothing flows, J/m^3; its derivatives by the
 // history (noli_history_size) and by the numbers of the material. That by F is the stress.
 double noli_history_energy(const NoliMaterialPoint* point, const NoliMat3* F);
-void noli_history_energy_slopes(const NoliMaterialPoint* point, const NoliMat3* F,
-                                double* by_history, double by_numbers[NOLI_MATERIAL_NUMBERS]);
+void noli_history_energy_derivatives(const NoliMaterialPoint* point, const NoliMat3* F,
+                                     double* by_history, double by_numbers[NOLI_MATERIAL_NUMBERS]);
 
 // One of the two changes of a history: `ends`: that of noli_history_end, else of
 // noli_history_begin; `before` is the history that it starts from.

@@ -6,7 +6,7 @@
 // vertices, and differences of the function are exact. Elsewhere each vertex has its own, from
 // differences extrapolated to a step of 0: of all vertices at once, because the target of each
 // follows only its own place, which is tried.
-#include "derive/motion_slopes.h"
+#include "derive/motion_derivatives.h"
 
 #include "math/difference.h"
 #include "math/larger.h"
@@ -160,7 +160,7 @@ static NoliStatus set_own(const NoliModel* model, int32_t index, Trial* trial, N
       NOLI_TRY(noli_differences(model->context, n, shift, trial, STEP * trial->size, table));
       NOLI_TRY(require_smooth(model, index, trial, table));
       for (int64_t j = 0; j < n; j++) {
-        own[2 * (j / 3) + which].m[j % 3][trial->axis] = table[j].slope;
+        own[2 * (j / 3) + which].m[j % 3][trial->axis] = table[j].derivative;
       }
     }
   }
@@ -169,50 +169,52 @@ done:
   return status;
 }
 
-// ---- slopes -------------------------------------------------------------------------------------
+// ---- derivatives --------------------------------------------------------------------------------
 
-static NoliMotionSlope slope_of(const NoliMotion* motion, double t0, double t1, const NoliMat3* A,
-                                const NoliMat3* B) {
+static NoliMotionDerivative derivative_of(const NoliMotion* motion, double t0, double t1,
+                                          const NoliMat3* A, const NoliMat3* B) {
   double f = 1.0 + motion->def.change;
   NoliMat3 one = noli_identity3(), by_rest;
-  NoliMotionSlope slope = {
+  NoliMotionDerivative derivative = {
       .change = f, .start = noli_motion_frame(motion, t0), .end = noli_motion_frame(motion, t1)};
-  slope.by_start = noli_mul_transpose33(noli_mul33(slope.end.turn, *A), slope.start.turn);
+  derivative.by_start =
+      noli_mul_transpose33(noli_mul33(derivative.end.turn, *A), derivative.start.turn);
   by_rest = noli_add33(noli_scale33(1.0 - f, one), noli_scale33(f - 1.0, *A));
-  slope.by_rest = noli_mul33(slope.end.turn, noli_add33(by_rest, noli_scale33(f, *B)));
-  return slope;
+  derivative.by_rest = noli_mul33(derivative.end.turn, noli_add33(by_rest, noli_scale33(f, *B)));
+  return derivative;
 }
 
-NoliMotionSlope noli_motion_slope_at(const NoliMotionSlopes* slopes, int32_t i) {
-  NoliMotionSlope slope = slopes->all;
-  if (slopes->own != NULL) {
-    slope.by_start = slopes->own[2 * (int64_t)i];
-    slope.by_rest = slopes->own[2 * (int64_t)i + 1];
+NoliMotionDerivative noli_motion_derivative_at(const NoliMotionDerivatives* derivatives,
+                                               int32_t i) {
+  NoliMotionDerivative derivative = derivatives->all;
+  if (derivatives->own != NULL) {
+    derivative.by_start = derivatives->own[2 * (int64_t)i];
+    derivative.by_rest = derivatives->own[2 * (int64_t)i + 1];
   }
-  return slope;
+  return derivative;
 }
 
-NoliMat3 noli_motion_by_velocity(const NoliMotionSlope* slope) {
-  return noli_sub33(noli_scale33(slope->end.elapsed, noli_identity3()),
-                    noli_scale33(slope->start.elapsed, slope->by_start));
+NoliMat3 noli_motion_by_velocity(const NoliMotionDerivative* derivative) {
+  return noli_sub33(noli_scale33(derivative->end.elapsed, noli_identity3()),
+                    noli_scale33(derivative->start.elapsed, derivative->by_start));
 }
 
-void noli_motion_slopes_free(NoliContext* context, NoliMotionSlopes* slopes) {
-  noli_free(context, slopes->own);
-  slopes->own = NULL;
+void noli_motion_derivatives_free(NoliContext* context, NoliMotionDerivatives* derivatives) {
+  noli_free(context, derivatives->own);
+  derivatives->own = NULL;
 }
 
-NoliMotionSlopes noli_motion_slopes_to(double share) {
-  NoliMotionSlope slope = {.change = 1.0,
-                           .by_start = noli_scale33(1.0 - share, noli_identity3()),
-                           .start = {.turn = noli_identity3()},
-                           .end = {.turn = noli_identity3()}};
-  return (NoliMotionSlopes){.all = slope};
+NoliMotionDerivatives noli_motion_derivatives_to(double share) {
+  NoliMotionDerivative derivative = {.change = 1.0,
+                                     .by_start = noli_scale33(1.0 - share, noli_identity3()),
+                                     .start = {.turn = noli_identity3()},
+                                     .end = {.turn = noli_identity3()}};
+  return (NoliMotionDerivatives){.all = derivative};
 }
 
 // The same for all vertices, or of each.
-static NoliStatus set_slopes(const NoliModel* model, int32_t index, Trial* trial,
-                             NoliMotionSlopes* slopes) {
+static NoliStatus set_derivatives(const NoliModel* model, int32_t index, Trial* trial,
+                                  NoliMotionDerivatives* derivatives) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   const NoliMotion* motion = trial->motion;
@@ -223,7 +225,7 @@ static NoliStatus set_slopes(const NoliModel* model, int32_t index, Trial* trial
     set_column(trial, trial->y0, k, &A);
     set_column(trial, trial->X, k, &B);
   }
-  slopes->all = slope_of(motion, trial->t0, trial->t1, &A, &B);
+  derivatives->all = derivative_of(motion, trial->t0, trial->t1, &A, &B);
   if (n == 0 || is_affine(trial, &A, &B)) {
     goto done;
   }
@@ -234,21 +236,21 @@ static NoliStatus set_slopes(const NoliModel* model, int32_t index, Trial* trial
              "a fixed origin",
              (int)index, model->name[motion->def.body]);
   set_point(trial);
-  NOLI_NEW_ZERO(context, slopes->own, 2 * n);
-  NOLI_TRY(set_own(model, index, trial, slopes->own));
+  NOLI_NEW_ZERO(context, derivatives->own, 2 * n);
+  NOLI_TRY(set_own(model, index, trial, derivatives->own));
 
   for (int64_t i = 0; i < n; i++) {
-    NoliMat3* own = &slopes->own[2 * i];
-    NoliMotionSlope slope = slope_of(motion, trial->t0, trial->t1, &own[0], &own[1]);
-    own[0] = slope.by_start;
-    own[1] = slope.by_rest;
+    NoliMat3* own = &derivatives->own[2 * i];
+    NoliMotionDerivative derivative = derivative_of(motion, trial->t0, trial->t1, &own[0], &own[1]);
+    own[0] = derivative.by_start;
+    own[1] = derivative.by_rest;
   }
 done:
   return status;
 }
 
-NoliStatus noli_motion_slopes_set(const NoliModel* model, int32_t index, double t0, double t1,
-                                  const double* x, NoliMotionSlopes* slopes) {
+NoliStatus noli_motion_derivatives_set(const NoliModel* model, int32_t index, double t0, double t1,
+                                       const double* x, NoliMotionDerivatives* derivatives) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   const NoliMotion* motion = &model->motion[index];
@@ -259,7 +261,8 @@ NoliStatus noli_motion_slopes_set(const NoliModel* model, int32_t index, double 
                  .size = model->problem.size.d,
                  .x = x + 3 * (int64_t)model->vert_first[motion->def.body]};
   double** vectors[] = {&trial.X, &trial.y0, &trial.y, &trial.from, &trial.end};
-  noli_motion_slopes_free(context, slopes);
+
+  noli_motion_derivatives_free(context, derivatives);
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
     NOLI_NEW_ZERO(context, *vectors[k], n);
   }
@@ -267,7 +270,7 @@ NoliStatus noli_motion_slopes_set(const NoliModel* model, int32_t index, double 
              "derivatives: motion %d, of body \"%s\", is set from outside, and is no function of "
              "where its vertices are: give it a target",
              (int)index, model->name[motion->def.body]);
-  NOLI_TRY(set_slopes(model, index, &trial, slopes));
+  NOLI_TRY(set_derivatives(model, index, &trial, derivatives));
 done:
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
     noli_free(context, *vectors[k]);
@@ -275,28 +278,28 @@ done:
   return status;
 }
 
-NoliMotionByNumbers noli_motion_arm_by_numbers(const NoliMotionSlope* slope, NoliVec3 rest,
-                                               NoliVec3 start, NoliVec3 end) {
+NoliMotionByNumbers noli_motion_arm_by_numbers(const NoliMotionDerivative* derivative,
+                                               NoliVec3 rest, NoliVec3 start, NoliVec3 end) {
   // displacements from the rest shape, seen from outside
-  NoliVec3 start_moved = noli_sub3(start, noli_mul33_vec(&slope->start.turn, rest));
-  NoliVec3 end_moved = noli_sub3(end, noli_mul33_vec(&slope->end.turn, rest));
-  NoliVec3 by = noli_sub3(end_moved, noli_mul33_vec(&slope->by_start, start_moved));
+  NoliVec3 start_moved = noli_sub3(start, noli_mul33_vec(&derivative->start.turn, rest));
+  NoliVec3 end_moved = noli_sub3(end, noli_mul33_vec(&derivative->end.turn, rest));
+  NoliVec3 by = noli_sub3(end_moved, noli_mul33_vec(&derivative->by_start, start_moved));
 
   // turns of both arms
-  NoliMat3 start_turn = noli_mul33(noli_cross33(start), slope->start.by_spin);
-  NoliMat3 end_turn = noli_mul33(noli_cross33(end), slope->end.by_spin);
-  return (NoliMotionByNumbers){.change = noli_scale3(1.0 / slope->change, by),
-                               .spin =
-                                   noli_sub33(noli_mul33(slope->by_start, start_turn), end_turn)};
+  NoliMat3 start_turn = noli_mul33(noli_cross33(start), derivative->start.by_spin);
+  NoliMat3 end_turn = noli_mul33(noli_cross33(end), derivative->end.by_spin);
+  return (NoliMotionByNumbers){
+      .change = noli_scale3(1.0 / derivative->change, by),
+      .spin = noli_sub33(noli_mul33(derivative->by_start, start_turn), end_turn)};
 }
 
 NoliMotionByNumbers noli_motion_by_numbers(const NoliModel* model, int32_t index,
-                                           const NoliMotionSlope* slope, int32_t i, const double* x,
-                                           const double* target) {
+                                           const NoliMotionDerivative* derivative, int32_t i,
+                                           const double* x, const double* target) {
   const NoliMotion* motion = &model->motion[index];
   int64_t node = model->vert_first[motion->def.body] + motion->node[i];
   NoliVec3 rest = noli_sub3(noli_load3(motion->X + 3 * (int64_t)i), noli_load3(motion->def.pivot));
-  return noli_motion_arm_by_numbers(slope, rest,
-                                    noli_sub3(noli_load3(x + 3 * node), slope->start.pivot),
-                                    noli_sub3(noli_load3(target + 3 * node), slope->end.pivot));
+  return noli_motion_arm_by_numbers(
+      derivative, rest, noli_sub3(noli_load3(x + 3 * node), derivative->start.pivot),
+      noli_sub3(noli_load3(target + 3 * node), derivative->end.pivot));
 }

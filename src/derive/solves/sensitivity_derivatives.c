@@ -44,7 +44,7 @@ static void set_accelerations(const NoliSensitivity* self, const NoliBlock* bloc
 }
 
 // Derivatives of shells and rods: both parts of their energies.
-static NoliStatus list_thin_slopes(NoliSensitivity* self, NoliBlock* block, int64_t first) {
+static NoliStatus list_thin_derivatives(NoliSensitivity* self, NoliBlock* block, int64_t first) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   const NoliProblem* problem = stage->problem;
@@ -52,16 +52,16 @@ static NoliStatus list_thin_slopes(NoliSensitivity* self, NoliBlock* block, int6
     NoliBlockEnergy energy = {
         .block = block, .part = (NoliBlockPart)part, .scale = stage->time.h_e * stage->time.h_e};
     if (noli_sensitivity_wants(self, NOLI_INPUT_MU)) {
-      NOLI_TRY(noli_element_slopes_by_thin_moduli(&self->mixed, block, &energy, first, problem->X,
-                                                  stage->here->x));
+      NOLI_TRY(noli_element_derivatives_by_thin_moduli(&self->mixed, block, &energy, first,
+                                                       problem->X, stage->here->x));
     }
     if (noli_sensitivity_wants(self, NOLI_INPUT_PART)) {
-      NOLI_TRY(noli_element_slopes_by_parts(&self->mixed, block, &energy, problem->surface->body,
-                                            stage->here->x));
+      NOLI_TRY(noli_element_derivatives_by_parts(&self->mixed, block, &energy,
+                                                 problem->surface->body, stage->here->x));
     }
     if (noli_sensitivity_wants(self, NOLI_INPUT_REST)) {
-      NOLI_TRY(
-          noli_element_slopes_by_rest(&self->mixed, block, &energy, problem->X, stage->here->x));
+      NOLI_TRY(noli_element_derivatives_by_rest(&self->mixed, block, &energy, problem->X,
+                                                stage->here->x));
     }
   }
 done:
@@ -70,8 +70,8 @@ done:
 
 // `first`, `first_history`: the place of its elements and of its histories among those of all
 // blocks.
-static NoliStatus list_block_slopes(NoliSensitivity* self, NoliBlock* block, int64_t first,
-                                    int64_t first_history) {
+static NoliStatus list_block_derivatives(NoliSensitivity* self, NoliBlock* block, int64_t first,
+                                         int64_t first_history) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   const double *X = stage->problem->X, *x = stage->here->x;
@@ -79,45 +79,45 @@ static NoliStatus list_block_slopes(NoliSensitivity* self, NoliBlock* block, int
   NoliBlockEnergy energy = {.block = block, .part = NOLI_PART_ELEMENTS, .scale = h_e_sqr};
   if (!block->type->solid) {
     if (noli_block_has_frames(block)) {
-      NOLI_TRY(noli_block_slopes_by_history(&self->mixed, block, h_e_sqr, first_history, x));
+      NOLI_TRY(noli_block_derivatives_by_history(&self->mixed, block, h_e_sqr, first_history, x));
     }
-    NOLI_TRY(list_thin_slopes(self, block, first));
+    NOLI_TRY(list_thin_derivatives(self, block, first));
     goto done;
   }
 
-  NOLI_TRY(noli_block_slopes_by_numbers(&self->mixed, block, self->wanted, h_e_sqr, first, x));
+  NOLI_TRY(noli_block_derivatives_by_numbers(&self->mixed, block, self->wanted, h_e_sqr, first, x));
   if (noli_sensitivity_wants(self, NOLI_INPUT_REST)) {
-    NOLI_TRY(noli_element_slopes_by_rest(&self->mixed, block, &energy, X, x));
+    NOLI_TRY(noli_element_derivatives_by_rest(&self->mixed, block, &energy, X, x));
   }
   if (noli_block_histories(block) != NULL) {
-    NOLI_TRY(noli_block_slopes_by_history(&self->mixed, block, h_e_sqr, first_history, x));
+    NOLI_TRY(noli_block_derivatives_by_history(&self->mixed, block, h_e_sqr, first_history, x));
   }
   if (block->n_consistent > 0) {
     set_accelerations(self, block, self->product);
-    NOLI_TRY(noli_element_slopes_of_mass(&self->mixed, block, self->wanted, first, X, self->product,
-                                         self->zero));
+    NOLI_TRY(noli_element_derivatives_of_mass(&self->mixed, block, self->wanted, first, X,
+                                              self->product, self->zero));
   }
 done:
   return status;
 }
 
-static NoliStatus list_damping_slopes(NoliSensitivity* self, NoliMixedList* list,
-                                      const NoliBlock* block, int64_t first,
-                                      int64_t first_history) {
+static NoliStatus list_damping_derivatives(NoliSensitivity* self, NoliMixedList* list,
+                                           const NoliBlock* block, int64_t first,
+                                           int64_t first_history) {
   const NoliStage* stage = self->sim->stage;
   const NoliStageTime* time = &stage->time;
   if (!time->inertia || block->type->elasticity == NULL || !noli_block_is_damped(block)) {
     return NOLI_OK;
   }
-  const NoliDampingSlopes at = {.X = stage->problem->X,
-                                .x = stage->here->x,
-                                .x_hat = time->x_hat,
-                                .lagged = self->damped,
-                                .scale = time->h_e * time->h_e / time->h_v,
-                                .body = stage->problem->surface->body,
-                                .first_element = first,
-                                .first_history = first_history};
-  return noli_element_slopes_of_damping(list, block, self->wanted, &at);
+  const NoliDampingDerivatives at = {.X = stage->problem->X,
+                                     .x = stage->here->x,
+                                     .x_hat = time->x_hat,
+                                     .lagged = self->damped,
+                                     .scale = time->h_e * time->h_e / time->h_v,
+                                     .body = stage->problem->surface->body,
+                                     .first_element = first,
+                                     .first_history = first_history};
+  return noli_element_derivatives_of_damping(list, block, self->wanted, &at);
 }
 
 static NoliStatus list_blocks_damping(NoliSensitivity* self, NoliMixedList* list) {
@@ -127,8 +127,8 @@ static NoliStatus list_blocks_damping(NoliSensitivity* self, NoliMixedList* list
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
     if (block->n_element > 0) {
-      NOLI_TRY(
-          list_damping_slopes(self, list, block, noli_input_elements(problem, i), first_history));
+      NOLI_TRY(list_damping_derivatives(self, list, block, noli_input_elements(problem, i),
+                                        first_history));
     }
     first_history += block->n_history;
   }
@@ -136,7 +136,7 @@ done:
   return status;
 }
 
-static NoliStatus list_curved_pressure_slopes(NoliSensitivity* self) {
+static NoliStatus list_curved_pressure_derivatives(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = self->sim->stage;
   const NoliModel* model = self->sim->model;
@@ -145,27 +145,28 @@ static NoliStatus list_curved_pressure_slopes(NoliSensitivity* self) {
     if (force->kind == NOLI_FORCE_PRESSURE && force->curved.n > 0) {
       NoliCurvedPressure pressure = noli_stage_curved_pressure(stage, force->pressed_first);
       pressure.scale = stage->time.h_e * stage->time.h_e;
-      NOLI_TRY(noli_curved_pressure_slopes(&self->mixed, &pressure, f, model->problem.n_vert,
-                                           self->begin, stage->here->x));
+      NOLI_TRY(noli_curved_pressure_derivatives(&self->mixed, &pressure, f, model->problem.n_vert,
+                                                self->begin, stage->here->x));
     }
   }
 done:
   return status;
 }
 
-static NoliSpringSlopes spring_slopes(const NoliSensitivity* self, double scale) {
+static NoliSpringDerivatives spring_derivatives(const NoliSensitivity* self, double scale) {
   const NoliStage* stage = self->sim->stage;
   double h_e_sqr = stage->time.h_e * stage->time.h_e;
-  return (NoliSpringSlopes){.X = stage->problem->X,
-                            .x = stage->here->x,
-                            .x_hat = stage->time.x_hat,
-                            .lagged = self->damped,
-                            .scale = scale,
-                            .damping_scale = stage->time.inertia ? h_e_sqr / stage->time.h_v : 0.0};
+  return (NoliSpringDerivatives){.X = stage->problem->X,
+                                 .x = stage->here->x,
+                                 .x_hat = stage->time.x_hat,
+                                 .lagged = self->damped,
+                                 .scale = scale,
+                                 .damping_scale =
+                                     stage->time.inertia ? h_e_sqr / stage->time.h_v : 0.0};
 }
 
 // Derivatives of springs, volumes and pressures.
-static NoliStatus list_load_slopes(NoliSensitivity* self) {
+static NoliStatus list_load_derivatives(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = self->sim->stage;
   const NoliProblem* problem = stage->problem;
@@ -173,13 +174,13 @@ static NoliStatus list_load_slopes(NoliSensitivity* self) {
   double scale = stage->time.h_e * stage->time.h_e;
   NoliVolumeState* state = NULL;
   double magnitude;
-  NoliSpringSlopes springs = spring_slopes(self, scale);
-  NOLI_TRY(noli_spring_slopes(&self->mixed, &problem->springs, self->wanted, &springs));
+  NoliSpringDerivatives springs = spring_derivatives(self, scale);
+  NOLI_TRY(noli_spring_derivatives(&self->mixed, &problem->springs, self->wanted, &springs));
   if (noli_sensitivity_wants(self, NOLI_INPUT_REGION)) {
     NOLI_NEW(self->context, state, problem->volumes.n_region);
     noli_volume_states(&problem->volumes, x, stage->n_threads, state);
     NoliVolume volume = {.regions = &problem->volumes, .scale = scale, .state = state};
-    NOLI_TRY(noli_volume_slopes(&self->mixed, &volume, x));
+    NOLI_TRY(noli_volume_derivatives(&self->mixed, &volume, x));
   }
 
   if (problem->pressed.flat.n > 0) {
@@ -188,11 +189,11 @@ static NoliStatus list_load_slopes(NoliSensitivity* self) {
                              .origin = stage->loads.pressure_origin,
                              .scale = scale,
                              .magnitude = &magnitude};
-    NOLI_TRY(noli_pressure_slopes(&self->mixed, &pressure, self->wanted, self->pressing,
-                                  problem->n_vert, self->begin, x));
+    NOLI_TRY(noli_pressure_derivatives(&self->mixed, &pressure, self->wanted, self->pressing,
+                                       problem->n_vert, self->begin, x));
   }
 
-  NOLI_TRY(list_curved_pressure_slopes(self));
+  NOLI_TRY(list_curved_pressure_derivatives(self));
 done:
   noli_free(self->context, state);
   return status;
@@ -207,7 +208,7 @@ static bool acts_on_masses(const NoliSensitivity* self, const NoliForce* force) 
 }
 
 // Derivatives of accelerations and of total forces, which are shared in proportion to masses.
-static NoliStatus list_acceleration_slopes(NoliSensitivity* self) {
+static NoliStatus list_acceleration_derivatives(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = self->sim->stage;
   const NoliModel* model = self->sim->model;
@@ -221,11 +222,11 @@ static NoliStatus list_acceleration_slopes(NoliSensitivity* self) {
     double factor = force->kind == NOLI_FORCE_TOTAL ? scale / force->total_mass : scale;
     NOLI_TRY(noli_mixed_list_add(&self->mixed, NOLI_INPUT_MASS, force->n_node, 1, 1, &blocks));
     for (int32_t i = 0; i < force->n_node; i++) {
-      double* slope = noli_mixed_block(blocks, i);
+      double* derivative = noli_mixed_block(blocks, i);
       blocks->node[i] = force->node[i];
       blocks->input[i] = force->node[i];
-      noli_sim_force_value(self->sim, f, i, self->t, slope);
-      noli_store3(slope, noli_scale3(-factor, noli_load3(slope)));
+      noli_sim_force_value(self->sim, f, i, self->t, derivative);
+      noli_store3(derivative, noli_scale3(-factor, noli_load3(derivative)));
     }
   }
 done:
@@ -234,7 +235,8 @@ done:
 
 // Derivatives of total forces on a consistent mass, which are shared in proportion to the measures
 // of its nodes.
-static NoliStatus list_share_slopes(NoliSensitivity* self, const NoliBlock* block, int64_t first) {
+static NoliStatus list_share_derivatives(NoliSensitivity* self, const NoliBlock* block,
+                                         int64_t first) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = self->sim->stage;
   const NoliModel* model = self->sim->model;
@@ -253,14 +255,14 @@ static NoliStatus list_share_slopes(NoliSensitivity* self, const NoliBlock* bloc
     }
   }
   if (some) {
-    NOLI_TRY(noli_element_slopes_of_shares(&self->mixed, block, self->wanted, first, force));
+    NOLI_TRY(noli_element_derivatives_of_shares(&self->mixed, block, self->wanted, first, force));
   }
 done:
   return status;
 }
 
 // Derivatives of tractions, whose faces follow rest shapes.
-static NoliStatus list_traction_slopes(NoliSensitivity* self) {
+static NoliStatus list_traction_derivatives(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = self->sim->stage;
   const NoliModel* model = self->sim->model;
@@ -276,36 +278,36 @@ static NoliStatus list_traction_slopes(NoliSensitivity* self) {
       noli_sim_force_value(self->sim, f, i, self->t, own);
       noli_store3(to, noli_mul_add3(noli_load3(to), force->thickness, noli_load3(own)));
     }
-    NOLI_TRY(force->curved.n > 0 ? noli_curved_traction_slopes(&self->mixed, &force->curved,
-                                                               model->problem.X, value, scale)
-                                 : noli_traction_slopes(&self->mixed, &force->faces,
-                                                        model->problem.X, value, scale));
+    NOLI_TRY(force->curved.n > 0 ? noli_curved_traction_derivatives(&self->mixed, &force->curved,
+                                                                    model->problem.X, value, scale)
+                                 : noli_traction_derivatives(&self->mixed, &force->faces,
+                                                             model->problem.X, value, scale));
   }
 done:
   return status;
 }
 
-NoliStatus noli_sensitivity_list_slopes(NoliSensitivity* self) {
+NoliStatus noli_sensitivity_list_derivatives(NoliSensitivity* self) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
-  NoliProblem* problem = &self->sim->model->problem;
+  const NoliProblem* problem = &self->sim->model->problem;
   int64_t first = 0, first_history = 0;
-  NOLI_TRY(list_load_slopes(self));
+  NOLI_TRY(list_load_derivatives(self));
   if (noli_sensitivity_wants(self, NOLI_INPUT_REST)) {
-    NOLI_TRY(list_traction_slopes(self));
+    NOLI_TRY(list_traction_derivatives(self));
     NOLI_TRY(noli_sensitivity_list_places(self));
   }
   if (noli_sensitivity_wants(self, NOLI_INPUT_MASS)) {
-    NOLI_TRY(list_acceleration_slopes(self));
+    NOLI_TRY(list_acceleration_derivatives(self));
   }
   for (int32_t i = 0; i < problem->n_block; i++) {
     if (problem->block[i].n_element > 0) {
-      NOLI_TRY(list_block_slopes(self, &problem->block[i], first, first_history));
+      NOLI_TRY(list_block_derivatives(self, &problem->block[i], first, first_history));
     }
     bool shares = noli_sensitivity_wants(self, NOLI_INPUT_DENSITY) ||
                   noli_sensitivity_wants(self, NOLI_INPUT_REST);
     if (shares && problem->block[i].n_consistent > 0) {
-      NOLI_TRY(list_share_slopes(self, &problem->block[i], first));
+      NOLI_TRY(list_share_derivatives(self, &problem->block[i], first));
     }
     first += problem->block[i].n_element;
     first_history += problem->block[i].n_history;
@@ -325,8 +327,9 @@ done:
 
 NoliStatus noli_sensitivity_list_damping(NoliSensitivity* self, NoliMixedList* list) {
   NoliStatus status = NOLI_OK;
-  NoliSpringSlopes springs = spring_slopes(self, 0.0);
-  NOLI_TRY(noli_spring_slopes(list, &self->sim->model->problem.springs, self->wanted, &springs));
+  NoliSpringDerivatives springs = spring_derivatives(self, 0.0);
+  NOLI_TRY(
+      noli_spring_derivatives(list, &self->sim->model->problem.springs, self->wanted, &springs));
   NOLI_TRY(list_blocks_damping(self, list));
 done:
   return status;
@@ -339,7 +342,7 @@ NoliStatus noli_sensitivity_list_masses(NoliSensitivity* self, const double* z,
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
     if (block->n_consistent > 0) {
-      NOLI_TRY(noli_element_slopes_of_mass(
+      NOLI_TRY(noli_element_derivatives_of_mass(
           list, block, self->wanted, noli_input_elements(problem, i), problem->X, z, self->zero));
     }
   }

@@ -2,7 +2,7 @@
 // (step/conditions.c) changes with what it follows from.
 #pragma once
 
-#include "derive/motion_slopes.h"
+#include "derive/motion_derivatives.h"
 #include "fem/block.h"
 
 // A segment in a step, between the vertices of the mesh.
@@ -13,7 +13,7 @@ typedef struct NoliSection {
   NoliVec3 rest;              // director at rest
 } NoliSection;
 
-typedef struct NoliSectionSlope {
+typedef struct NoliSectionDerivative {
   double turn;
   NoliVec3 by_tangent, by_director;
   double by_angle;
@@ -21,7 +21,8 @@ typedef struct NoliSectionSlope {
   NoliVec3 by_rest;
   double by_change; // by the factor of the motion
   NoliVec3 by_spin;
-} NoliSectionSlope;
+} NoliSectionDerivative;
 
-// `slope` is that of the motion.
-NoliSectionSlope noli_section_slope(const NoliSection* section, const NoliMotionSlope* slope);
+// `derivative` is that of the motion.
+NoliSectionDerivative noli_section_derivative(const NoliSection* section,
+                                              const NoliMotionDerivative* derivative);

@@ -11,49 +11,51 @@
 #include "model/model.h"
 
 // The place of a tied node.
-typedef struct NoliTieSlope {
+typedef struct NoliTieDerivative {
   int32_t node;
   int32_t n;
   int32_t vertex[4]; // which may be tied, or follow, too
   double weight[4];
   NoliVec3 gradient[4]; // 1/m, b
   NoliVec3 apart;       // m, r
-} NoliTieSlope;
+} NoliTieDerivative;
 
 // All tied nodes, with those that others are bound to before these.
-typedef struct NoliTieSlopes {
+typedef struct NoliTieDerivatives {
   int32_t n;
-  NoliTieSlope* tie; // (n)
-  int64_t* first;    // (n_vert + 1) of the ties that depend on a vertex
-  int32_t* of;       // (first[n_vert]) their places in `tie`
-} NoliTieSlopes;
+  NoliTieDerivative* tie; // (n)
+  int64_t* first;         // (n_vert + 1) of the ties that depend on a vertex
+  int32_t* of;            // (first[n_vert]) their places in `tie`
+} NoliTieDerivatives;
 
 // From the places of a model's tied nodes. Fails with NOLI_ERROR_MEMORY; must be released then,
 // too.
-NOLI_WARN_UNUSED NoliStatus noli_tie_slopes_create(const NoliModel* model, NoliTieSlopes* slopes);
-void noli_tie_slopes_free(NoliContext* context, NoliTieSlopes* slopes);
+NOLI_WARN_UNUSED NoliStatus noli_tie_derivatives_create(const NoliModel* model,
+                                                        NoliTieDerivatives* derivatives);
+void noli_tie_derivatives_free(NoliContext* context, NoliTieDerivatives* derivatives);
 
 // The change of delta of a tie, by component k of a vertex that moves by 1.
-NoliVec3 noli_tie_slope_by(const NoliTieSlope* tie, int32_t vertex, int k);
+NoliVec3 noli_tie_derivative_by(const NoliTieDerivative* tie, int32_t vertex, int k);
 
 // Sets the followers' part of a change u (n_vert x 3) of positions or velocities x from that of the
 // nodes and `change` (n x 3) of the input; NULL: none.
-void noli_tie_slopes_follow(const NoliTieSlopes* slopes, const NoliFollowers* followers,
-                            int32_t n_threads, const double* change, const double* x, double* u);
+void noli_tie_derivatives_follow(const NoliTieDerivatives* derivatives,
+                                 const NoliFollowers* followers, int32_t n_threads,
+                                 const double* change, const double* x, double* u);
 
 // The transpose: derivatives by followers become such by the nodes, and, added to `to` unless it is
 // NULL, by the input.
-void noli_tie_slopes_act(const NoliTieSlopes* slopes, const NoliFollowers* followers,
-                         int32_t n_threads, const double* x, double* force, double* to);
+void noli_tie_derivatives_act(const NoliTieDerivatives* derivatives, const NoliFollowers* followers,
+                              int32_t n_threads, const double* x, double* force, double* to);
 
 // Forces on tied nodes (n_vert x 3) act on the vertices that they are bound to, of which weights
 // change: adds to vertices of `to` what `change` does, and to `by` minus its derivatives of the
 // power of these forces with velocities `lambda`.
-void noli_tie_slopes_add_forces(const NoliTieSlopes* slopes, const double* force,
-                                const double* change, double* to);
-void noli_tie_slopes_add_power(const NoliTieSlopes* slopes, const double* force,
-                               const double* lambda, double* by);
+void noli_tie_derivatives_add_forces(const NoliTieDerivatives* derivatives, const double* force,
+                                     const double* change, double* to);
+void noli_tie_derivatives_add_power(const NoliTieDerivatives* derivatives, const double* force,
+                                    const double* lambda, double* by);
 // Adds the forces on tied nodes to those on the vertices that they are bound to, if these are tied,
 // too.
-void noli_tie_slopes_gather(const NoliTieSlopes* slopes, const NoliFollowers* followers,
-                            double* force);
+void noli_tie_derivatives_gather(const NoliTieDerivatives* derivatives,
+                                 const NoliFollowers* followers, double* force);

@@ -1,6 +1,4 @@
-#include "derive/tie_slopes.h"
-
-#include "base/array.h"
+#include "derive/tie_derivatives.h"
 
 #include <string.h>
 
@@ -30,8 +28,8 @@ static void set_gradients(int32_t n, const NoliVec3* x, NoliVec3* gradient) {
   }
 }
 
-static NoliTieSlope slope_of(const NoliTiePlace* place) {
-  NoliTieSlope tie = {.node = place->node, .n = place->n, .apart = place->p};
+static NoliTieDerivative derivative_of(const NoliTiePlace* place) {
+  NoliTieDerivative tie = {.node = place->node, .n = place->n, .apart = place->p};
   set_gradients(place->n, place->x, tie.gradient);
   for (int32_t k = 0; k < place->n; k++) {
     tie.vertex[k] = place->vertex[k];
@@ -42,7 +40,7 @@ static NoliTieSlope slope_of(const NoliTiePlace* place) {
   return tie;
 }
 
-NoliVec3 noli_tie_slope_by(const NoliTieSlope* tie, int32_t vertex, int k) {
+NoliVec3 noli_tie_derivative_by(const NoliTieDerivative* tie, int32_t vertex, int k) {
   double unit[3] = {k == 0, k == 1, k == 2};
   NoliVec3 d = noli_load3(unit), by = vertex == tie->node ? d : noli_vec3(0.0, 0.0, 0.0);
   for (int32_t i = 0; i < tie->n; i++) {
@@ -57,7 +55,8 @@ NoliVec3 noli_tie_slope_by(const NoliTieSlope* tie, int32_t vertex, int k) {
 // ---- all of them --------------------------------------------------------------------------------
 
 // Moves a tie, after those that it is bound to, to the end of a list.
-static void sort_tie(const NoliModel* model, int32_t t, bool* done, NoliTieSlope* to, int32_t* n) {
+static void sort_tie(const NoliModel* model, int32_t t, bool* done, NoliTieDerivative* to,
+                     int32_t* n) {
   const NoliFollowers* followers = &model->problem.followers;
   if (done[t]) {
     return;
@@ -69,32 +68,33 @@ static void sort_tie(const NoliModel* model, int32_t t, bool* done, NoliTieSlope
       sort_tie(model, other, done, to, n);
     }
   }
-  to[(*n)++] = slope_of(&model->tie[t]);
+  to[(*n)++] = derivative_of(&model->tie[t]);
 }
 
 // The vertex that entry k of a tie depends on: the tied node, then those of its place.
-static int32_t vertex_of(const NoliTieSlope* tie, int32_t k) {
+static int32_t vertex_of(const NoliTieDerivative* tie, int32_t k) {
   return k == 0 ? tie->node : tie->vertex[k - 1];
 }
 
-static NoliStatus list_vertices(NoliContext* context, int32_t n_vert, NoliTieSlopes* slopes) {
+static NoliStatus list_vertices(NoliContext* context, int32_t n_vert,
+                                NoliTieDerivatives* derivatives) {
   NoliStatus status = NOLI_OK;
   int64_t* next = NULL;
-  NOLI_NEW_ZERO(context, slopes->first, (int64_t)n_vert + 1);
-  NOLI_NEW(context, slopes->of, 5 * (int64_t)slopes->n);
+  NOLI_NEW_ZERO(context, derivatives->first, (int64_t)n_vert + 1);
+  NOLI_NEW(context, derivatives->of, 5 * (int64_t)derivatives->n);
   NOLI_NEW(context, next, n_vert);
-  for (int32_t t = 0; t < slopes->n; t++) {
-    for (int32_t k = 0; k <= slopes->tie[t].n; k++) {
-      slopes->first[vertex_of(&slopes->tie[t], k) + 1]++;
+  for (int32_t t = 0; t < derivatives->n; t++) {
+    for (int32_t k = 0; k <= derivatives->tie[t].n; k++) {
+      derivatives->first[vertex_of(&derivatives->tie[t], k) + 1]++;
     }
   }
   for (int32_t v = 0; v < n_vert; v++) {
-    next[v] = slopes->first[v];
-    slopes->first[v + 1] += slopes->first[v];
+    next[v] = derivatives->first[v];
+    derivatives->first[v + 1] += derivatives->first[v];
   }
-  for (int32_t t = 0; t < slopes->n; t++) {
-    for (int32_t k = 0; k <= slopes->tie[t].n; k++) {
-      slopes->of[next[vertex_of(&slopes->tie[t], k)]++] = t;
+  for (int32_t t = 0; t < derivatives->n; t++) {
+    for (int32_t k = 0; k <= derivatives->tie[t].n; k++) {
+      derivatives->of[next[vertex_of(&derivatives->tie[t], k)]++] = t;
     }
   }
 done:
@@ -102,31 +102,31 @@ done:
   return status;
 }
 
-NoliStatus noli_tie_slopes_create(const NoliModel* model, NoliTieSlopes* slopes) {
+NoliStatus noli_tie_derivatives_create(const NoliModel* model, NoliTieDerivatives* derivatives) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   bool* done = NULL;
-  *slopes = (NoliTieSlopes){.n = model->n_tie};
+  *derivatives = (NoliTieDerivatives){.n = model->n_tie};
   if (model->n_tie == 0) {
     return NOLI_OK;
   }
-  NOLI_NEW(context, slopes->tie, slopes->n);
-  NOLI_NEW_ZERO(context, done, slopes->n);
+  NOLI_NEW(context, derivatives->tie, derivatives->n);
+  NOLI_NEW_ZERO(context, done, derivatives->n);
   int32_t n = 0;
-  for (int32_t t = 0; t < slopes->n; t++) {
-    sort_tie(model, t, done, slopes->tie, &n);
+  for (int32_t t = 0; t < derivatives->n; t++) {
+    sort_tie(model, t, done, derivatives->tie, &n);
   }
-  NOLI_TRY(list_vertices(context, model->problem.n_vert, slopes));
+  NOLI_TRY(list_vertices(context, model->problem.n_vert, derivatives));
 done:
   noli_free(context, done);
   return status;
 }
 
-void noli_tie_slopes_free(NoliContext* context, NoliTieSlopes* slopes) {
-  noli_free(context, slopes->tie);
-  noli_free(context, slopes->first);
-  noli_free(context, slopes->of);
-  *slopes = (NoliTieSlopes){0};
+void noli_tie_derivatives_free(NoliContext* context, NoliTieDerivatives* derivatives) {
+  noli_free(context, derivatives->tie);
+  noli_free(context, derivatives->first);
+  noli_free(context, derivatives->of);
+  *derivatives = (NoliTieDerivatives){0};
 }
 
 // ---- changes ------------------------------------------------------------------------------------
@@ -135,15 +135,16 @@ static NoliVec3 at(const double* x, int64_t i) {
   return noli_load3(x + 3 * i);
 }
 
-static void tie_slopes_add(double* x, int64_t i, double factor, NoliVec3 by) {
+static void tie_derivatives_add(double* x, int64_t i, double factor, NoliVec3 by) {
   noli_store3(x + 3 * i, noli_mul_add3(at(x, i), factor, by));
 }
 
-void noli_tie_slopes_follow(const NoliTieSlopes* slopes, const NoliFollowers* followers,
-                            int32_t n_threads, const double* change, const double* x, double* u) {
+void noli_tie_derivatives_follow(const NoliTieDerivatives* derivatives,
+                                 const NoliFollowers* followers, int32_t n_threads,
+                                 const double* change, const double* x, double* u) {
   noli_followers_move_vectors(followers, n_threads, u);
-  for (int32_t t = 0; change != NULL && t < slopes->n; t++) {
-    const NoliTieSlope* tie = &slopes->tie[t];
+  for (int32_t t = 0; change != NULL && t < derivatives->n; t++) {
+    const NoliTieDerivative* tie = &derivatives->tie[t];
     NoliVec3 sum = {0.0, 0.0, 0.0};
     for (int32_t k = 0; k < tie->n; k++) {
       sum = noli_mul_add3(sum, tie->weight[k], at(u, tie->vertex[k]));
@@ -154,14 +155,14 @@ void noli_tie_slopes_follow(const NoliTieSlopes* slopes, const NoliFollowers* fo
   }
 }
 
-void noli_tie_slopes_act(const NoliTieSlopes* slopes, const NoliFollowers* followers,
-                         int32_t n_threads, const double* x, double* force, double* to) {
-  for (int32_t t = slopes->n - 1; to != NULL && t >= 0; t--) {
-    const NoliTieSlope* tie = &slopes->tie[t];
+void noli_tie_derivatives_act(const NoliTieDerivatives* derivatives, const NoliFollowers* followers,
+                              int32_t n_threads, const double* x, double* force, double* to) {
+  for (int32_t t = derivatives->n - 1; to != NULL && t >= 0; t--) {
+    const NoliTieDerivative* tie = &derivatives->tie[t];
     NoliVec3 own = at(force, tie->node);
     for (int32_t k = 0; k < tie->n; k++) {
-      tie_slopes_add(force, tie->vertex[k], tie->weight[k], own);
-      tie_slopes_add(to, t, noli_dot3(at(x, tie->vertex[k]), own), tie->gradient[k]);
+      tie_derivatives_add(force, tie->vertex[k], tie->weight[k], own);
+      tie_derivatives_add(to, t, noli_dot3(at(x, tie->vertex[k]), own), tie->gradient[k]);
     }
     memset(force + 3 * (int64_t)tie->node, 0, 3 * sizeof *force);
   }
@@ -171,36 +172,36 @@ void noli_tie_slopes_act(const NoliTieSlopes* slopes, const NoliFollowers* follo
   }
 }
 
-void noli_tie_slopes_add_forces(const NoliTieSlopes* slopes, const double* force,
-                                const double* change, double* to) {
-  for (int32_t t = 0; t < slopes->n; t++) {
-    const NoliTieSlope* tie = &slopes->tie[t];
+void noli_tie_derivatives_add_forces(const NoliTieDerivatives* derivatives, const double* force,
+                                     const double* change, double* to) {
+  for (int32_t t = 0; t < derivatives->n; t++) {
+    const NoliTieDerivative* tie = &derivatives->tie[t];
     for (int32_t k = 0; k < tie->n; k++) {
       double by_weight = noli_dot3(tie->gradient[k], at(change, t));
-      tie_slopes_add(to, tie->vertex[k], by_weight, at(force, tie->node));
+      tie_derivatives_add(to, tie->vertex[k], by_weight, at(force, tie->node));
     }
   }
 }
 
-void noli_tie_slopes_add_power(const NoliTieSlopes* slopes, const double* force,
-                               const double* lambda, double* by) {
-  for (int32_t t = 0; t < slopes->n; t++) {
-    const NoliTieSlope* tie = &slopes->tie[t];
+void noli_tie_derivatives_add_power(const NoliTieDerivatives* derivatives, const double* force,
+                                    const double* lambda, double* by) {
+  for (int32_t t = 0; t < derivatives->n; t++) {
+    const NoliTieDerivative* tie = &derivatives->tie[t];
     for (int32_t k = 0; k < tie->n; k++) {
       double power = noli_dot3(at(force, tie->node), at(lambda, tie->vertex[k]));
-      tie_slopes_add(by, t, -power, tie->gradient[k]);
+      tie_derivatives_add(by, t, -power, tie->gradient[k]);
     }
   }
 }
 
-void noli_tie_slopes_gather(const NoliTieSlopes* slopes, const NoliFollowers* followers,
-                            double* force) {
-  for (int32_t t = slopes->n - 1; t >= 0; t--) {
-    const NoliTieSlope* tie = &slopes->tie[t];
+void noli_tie_derivatives_gather(const NoliTieDerivatives* derivatives,
+                                 const NoliFollowers* followers, double* force) {
+  for (int32_t t = derivatives->n - 1; t >= 0; t--) {
+    const NoliTieDerivative* tie = &derivatives->tie[t];
     for (int32_t k = 0; k < tie->n; k++) {
       int32_t other = noli_followers_find(followers, tie->vertex[k]);
       if (other != NOLI_NULL_INDEX && other < followers->n_tied) {
-        tie_slopes_add(force, tie->vertex[k], tie->weight[k], at(force, tie->node));
+        tie_derivatives_add(force, tie->vertex[k], tie->weight[k], at(force, tie->node));
       }
     }
   }

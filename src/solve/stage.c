@@ -638,11 +638,9 @@ NoliStatus noli_stage_find_friction(NoliStage* stage, NoliFrictionSet* set) {
 
 NoliStatus noli_stage_find_slips(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  NoliStickList own = {0};
   NoliStickList* slips = &stage->friction.slips;
   NoliFriction friction = stage->friction.law;
   bool implicit = stage->problem->friction.implicit && !stage->friction.lags_all;
-  bool divided = noli_stage_divides_contacts(stage);
   double scale = stage->time.h_e * stage->time.h_e;
   slips->count = 0;
   if (!stage->problem->friction.sticks) {
@@ -655,14 +653,9 @@ NoliStatus noli_stage_find_slips(NoliStage* stage) {
     NOLI_TRY(noli_stage_find_friction(stage, &stage->friction.end));
   }
   NOLI_TRY(noli_stick_collect(&stage->friction.stick, stage->context, &friction, stage->here->x,
-                              scale, implicit || stage->friction.late, divided ? &own : slips));
-  if (divided) {
-    NOLI_TRY(noli_ranks_gather(stage->context, sizeof *own.data, own.data, own.count,
-                               (void**)&slips->data, &slips->capacity, &slips->count));
-  }
+                              scale, implicit || stage->friction.late, slips));
   noli_stick_sort(slips);
 done:
-  noli_array_free(stage->context, &own);
   return status;
 }
 

@@ -174,7 +174,7 @@ typedef struct NoliStageFriction {
   NoliStickTable stick;   // of contacts that stick
   bool late;              // the bases of the set are not those of the start of the stage
   NoliFrictionSet end;    // scratch: of implicit friction at the end of a step
-  NoliStickList slips;    // at the end of the step, of all ranks: noli_stage_find_slips
+  NoliStickList slips;    // at the end of the step: noli_stage_find_slips
 } NoliStageFriction;
 
 // The terms of the potential: those before `first_contact` are the same at every point.

@@ -1,7 +1,7 @@
 // Generated from include/noli by scripts/python_declarations.py.
 #define NOLI_NULL_INDEX -1
 #define NOLI_ABI_VERSION 1
-#define NOLI_VERSION_NUMBER 1000
+#define NOLI_VERSION_NUMBER 2000
 typedef enum NoliStatus {
   NOLI_OK = (0),
   NOLI_NOT_CONVERGED = (1),

@@ -433,6 +433,18 @@ static void a_static_coefficient_holds(void** state) {
   }
 }
 
+// What the law lacks is refused.
+static void what_does_not_stick_is_refused(void** state) {
+  (void)state;
+  World world = block_on_slope(
+      (Way){NULL, "implicit", "ipc", "backward_euler", NOLI_FRICTION_AUTOMATIC}, TANGENT, false);
+  world.def.viscosity = 0.1;
+  world_expect_refusal(&world, "\"stick\" has no viscosity");
+  world = block_on_slope((Way)PLAIN, TANGENT, false);
+  world.def.friction_law = "stuck";
+  world_expect_refusal(&world, "\"stuck\"");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_block_on_a_slope_stands),
@@ -444,6 +456,7 @@ int main(void) {
       cmocka_unit_test(a_hold_survives_other_bodies),
       cmocka_unit_test(a_sliding_block_is_that_of_coulomb),
       cmocka_unit_test(a_static_coefficient_holds),
+      cmocka_unit_test(what_does_not_stick_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -260,10 +260,11 @@ static inline void expect_run_refusal(World* world, int64_t n_steps, const NoliP
   NoliParameters* parameters = NULL;
   NoliObjective objective = {spread, NULL};
   NoliGradientDef gradient = noli_default_gradient_def();
-  double value, derivative[64];
+  double value, *derivative = NULL;
   gradient.n_steps = n_steps;
   NoliStatus status = noli_parameters_create(world->sim, def, 1, &parameters);
   if (status == NOLI_OK) {
+    derivative = malloc((size_t)noli_parameters_count(parameters) * sizeof *derivative);
     status = noli_sim_gradient(world->sim, parameters, &objective, 1, &gradient, &value, derivative,
                                NULL);
   }
@@ -273,6 +274,7 @@ static inline void expect_run_refusal(World* world, int64_t n_steps, const NoliP
   }
   ASSERT_STATUS(status, NOLI_ERROR_ARGUMENT);
   assert_non_null(strstr(message, words));
+  free(derivative);
   noli_parameters_destroy(&parameters);
   world_done(world);
 }

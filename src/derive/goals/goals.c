@@ -459,6 +459,7 @@ static NoliStatus copy_goal(NoliGoals* goals, NoliSim* sim, const char* where,
   NOLI_CHECK(context, def->with == NULL || strncmp(def->quantity, "contact_", 8) == 0,
              NOLI_ERROR_ARGUMENT,
              "%s\"with\" is the other body of a \"contact_force\" or \"contact_pressure\"", where);
+
   NOLI_TRY(noli_model_list_vertices(sim->model, where, goal->body, def->node, def->n_node,
                                     &goal->vertex, &goal->n_vertex));
   NOLI_TRY(copy_elements(context, sim->model, where, def, goal));

@@ -365,9 +365,9 @@ typedef struct NoliProbeDef {
 
 /// Overwrites positions and velocities, (n_node x 3), for example to start from another state.
 /// Vertices of proxies follow, and the integrator discards earlier states. Motions that have ended
-/// by position stay ended, and materials keep what they have relaxed and yielded
-/// (docs/reference/materials.md). Fails with NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT and
-/// changes nothing.
+/// by position stay ended, materials keep what they have relaxed and yielded
+/// (docs/reference/materials.md), and contacts that stick begin without a slip. Fails with
+/// NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT and changes nothing.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_state(NoliSim* sim, const double* x,
                                                         const double* v);
 

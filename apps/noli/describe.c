@@ -273,8 +273,15 @@ static void describe_settings(const NoliSimDef* def, const NoliSimMeasures* meas
   if (measures != NULL) {
     print("contact distance %.3g m, ", measures->contact_distance);
   }
-  print("friction %g, sticking below %s m/s, ", def->friction,
-        scaled(def->friction_speed, measures, sticking));
+  bool sticks = def->friction_law != NULL && strcmp(def->friction_law, "stick") == 0;
+  if (sticks && def->stick_length.value > 0.0) {
+    print("friction %g, contacts stick up to %s m, ", def->friction,
+          scaled(def->stick_length, measures, sticking));
+  } else {
+    print("friction %g, %s below %s m/s, ", def->friction,
+          sticks ? "contacts stick as stiff as" : "sticking",
+          scaled(def->friction_speed, measures, sticking));
+  }
   bool smooth = strcmp(def->contact_model, "implicit_surface") == 0;
   bool geometric = strcmp(def->contact_model, "gcp") == 0;
   const char* what = smooth      ? "penalty on implicit surfaces"

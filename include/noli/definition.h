@@ -594,6 +594,13 @@ typedef struct NoliSimDef {
   double imbalance;
   const char* where; ///< prefix of messages about what has no `where`, such as the name of a file;
                      ///< borrowed; NULL (default): none
+  /// friction below its limit: "velocity" (default): a smooth function of the sliding speed, as in
+  /// [Li2020], contacts creep; "stick": contacts keep an elastic slip, and hold:
+  /// docs/background/friction.md
+  const char* friction_law;
+  NoliScaled stick_length; ///< "stick": m, elastic slip at which a contact slides; value 0
+                           ///< (default): friction_speed times the time step, as stiff as
+                           ///< "velocity" ("quasi_static": times 0.01 s)
 } NoliSimDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_sim_def.

@@ -105,6 +105,12 @@ typedef struct NoliStepReport {
   double increment; ///< s, length of the shortest part of the step
   double imbalance; ///< largest residual force on a body, relative to the force that acts on it;
                     ///< at most NoliSimDef.imbalance, unless rounding is larger
+  /// Friction law "stick": energy in the slips of contacts, which friction_loss does not contain;
+  /// contacts that hold and that slide; the longest way that one of them has slid
+  double friction_stored;
+  int64_t contacts_held;
+  int64_t contacts_sliding;
+  double slid; ///< m
 } NoliStepReport;
 
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names
@@ -359,9 +365,9 @@ typedef struct NoliProbeDef {
 
 /// Overwrites positions and velocities, (n_node x 3), for example to start from another state.
 /// Vertices of proxies follow, and the integrator discards earlier states. Motions that have ended
-/// by position stay ended, and materials keep what they have relaxed and yielded
-/// (docs/reference/materials.md). Fails with NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT and
-/// changes nothing.
+/// by position stay ended, materials keep what they have relaxed and yielded
+/// (docs/reference/materials.md), and contacts that stick begin without a slip. Fails with
+/// NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT and changes nothing.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_state(NoliSim* sim, const double* x,
                                                         const double* v);
 

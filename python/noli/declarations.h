@@ -518,6 +518,8 @@ typedef struct NoliSimDef {
   bool borrow_meshes;
   double imbalance;
   const char* where;
+  const char* friction_law;
+  NoliScaled stick_length;
 } NoliSimDef;
 void noli_sim_def_init(NoliSimDef* def, size_t size);
 typedef struct NoliDefSizes {
@@ -601,6 +603,10 @@ typedef struct NoliStepReport {
   int32_t solver_fallbacks;
   double increment;
   double imbalance;
+  double friction_stored;
+  int64_t contacts_held;
+  int64_t contacts_sliding;
+  double slid;
 } NoliStepReport;
 NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim** sim);
 void noli_sim_destroy(NoliSim** sim);
@@ -922,6 +928,7 @@ typedef enum NoliChoice {
   NOLI_CHOICE_PARAMETER,
   NOLI_CHOICE_PARAMETER_SCOPE,
   NOLI_CHOICE_GRADIENT_MODE,
+  NOLI_CHOICE_FRICTION_LAW,
 } NoliChoice;
 int32_t noli_choice_kinds(void);
 const char* noli_choice_kind(NoliChoice kind);

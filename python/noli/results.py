@@ -150,6 +150,13 @@ class StepReport(Result):
     #: largest residual force on a body, relative to the force that acts on it; at most SimDef.imbalance,
     #: unless rounding is larger
     imbalance: float
+    #: Friction law "stick": energy in the slips of contacts, which friction_loss does not contain; contacts
+    #: that hold and that slide; the longest way that one of them has slid
+    friction_stored: float
+    contacts_held: int
+    contacts_sliding: int
+    #: m
+    slid: float
 
 
 @dataclass(slots=True, repr=False)

@@ -96,6 +96,7 @@ static const NoliNumber of_sim[] = {
   N(NoliSimDef, stribeck_speed, "the Stribeck speed", NOT_NEGATIVE),
   N(NoliSimDef, viscosity, "viscosity", NOT_NEGATIVE),
   N(NoliSimDef, friction_speed, "the friction speed", POSITIVE),
+  N(NoliSimDef, stick_length, "the stick length", NOT_NEGATIVE),
   N(NoliSimDef, friction_iterations, "friction_iterations", FROM(NOLI_FRICTION_UNTIL_CONVERGENCE)),
   N(NoliSimDef, tolerance, "the tolerance", POSITIVE),
   N(NoliSimDef, imbalance, "the allowed imbalance", RIGHT_OPEN(0.0, 1.0)),

@@ -90,6 +90,8 @@ const NoliNames noli_termination_names = {"termination", NULL, noli_terminations
 const NoliNames noli_contact_model_names = {"contact model", contact_model_at, NULL, 0};
 const NoliNames noli_friction_method_names = {"friction method", NULL, noli_friction_methods,
                                               NOLI_FRICTION_METHODS};
+const NoliNames noli_friction_law_names = {"friction law", NULL, noli_friction_laws,
+                                           NOLI_FRICTION_LAWS};
 const NoliNames noli_linear_solver_names = {"linear solver", linear_solver_at, NULL, 0};
 const NoliNames noli_general_solver_names = {"linear solver for implicit_newton", general_solver_at,
                                              NULL, 0};

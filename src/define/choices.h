@@ -41,6 +41,7 @@ extern const NoliNames noli_solver_names;
 extern const NoliNames noli_termination_names;
 extern const NoliNames noli_contact_model_names;
 extern const NoliNames noli_friction_method_names;
+extern const NoliNames noli_friction_law_names;
 extern const NoliNames noli_linear_solver_names;  // of symmetric matrices
 extern const NoliNames noli_general_solver_names; // of others
 extern const NoliNames noli_ccd_names;

@@ -49,6 +49,7 @@ void noli_sim_def_init(NoliSimDef* def, size_t size) {
       .ccd = "additive",
       .friction_speed = {1e-3, NOLI_OF_BALL},
       .friction_method = "lagged",
+      .friction_law = "velocity",
       .friction_basis_derivatives = true,
       .friction_iterations = NOLI_FRICTION_AUTOMATIC,
       .tolerance = {1e-2, NOLI_OF_BALL},
@@ -160,6 +161,7 @@ static void fill_choices(Made* made) {
   use(&def->contact_model, sim.contact_model);
   use(&def->ccd, sim.ccd);
   use(&def->friction_method, sim.friction_method);
+  use(&def->friction_law, sim.friction_law);
   use(&def->linear_solver, sim.linear_solver);
   use(&def->implicit_newton.linear, sim.implicit_newton.linear);
   use(&def->audit, sim.audit);
@@ -346,6 +348,18 @@ void noli_definition_set_friction(double value, double* friction, double* static
 bool noli_definition_has_implicit_friction(const NoliSimDef* def) {
   return noli_names_index(&noli_friction_method_names, def->friction_method) ==
          NOLI_FRICTION_IMPLICIT;
+}
+
+bool noli_definition_sticks(const NoliSimDef* def) {
+  return noli_names_index(&noli_friction_law_names, def->friction_law) == NOLI_FRICTION_STICKS;
+}
+
+bool noli_definition_has_viscosity(const NoliSimDef* def) {
+  bool has = def->viscosity > 0.0;
+  for (int32_t i = 0; i < def->n_pairs; i++) {
+    has = has || def->pairs[i].viscosity > 0.0;
+  }
+  return has;
 }
 
 NoliStatus noli_definition_locate_body(NoliContext* context, const NoliBodyDef* body,

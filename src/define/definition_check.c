@@ -56,6 +56,7 @@ static NoliStatus check_choices(NoliContext* context, const NoliSimDef* def) {
       {&noli_contact_model_names, def->contact_model},
       {&noli_ccd_names, def->ccd},
       {&noli_friction_method_names, def->friction_method},
+      {&noli_friction_law_names, def->friction_law},
       {&noli_solver_names, def->solver},
       {&noli_termination_names, def->termination},
       {&noli_linear_solver_names, def->linear_solver},
@@ -80,6 +81,11 @@ static NoliStatus check_implicit(NoliContext* context, const NoliSimDef* def) {
              def->solver,
              method->contact != NULL ? " whose contact forces are multipliers, without derivatives"
                                      : "");
+  NOLI_CHECK(
+      context, !implicit || !noli_definition_sticks(def) || !noli_definition_has_viscosity(def),
+      NOLI_ERROR_ARGUMENT,
+      "implicit friction of the law \"stick\" has no viscosity: choose \"lagged\" friction, or "
+      "the law \"velocity\"");
   bool solves_forces = implicit || (method != NULL && method->forces);
   NOLI_CHECK(context,
              !solves_forces ||

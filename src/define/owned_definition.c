@@ -144,7 +144,7 @@ static NoliStatus own_texts(NoliContext* context, NoliOwnedDefinition* owner) {
   const char** texts[] = {&def->integrator,      &def->contact_model, &def->ccd,
                           &def->friction_method, &def->solver,        &def->termination,
                           &def->linear_solver,   &def->audit,         &def->implicit_newton.linear,
-                          &def->petsc_options,   &def->where};
+                          &def->petsc_options,   &def->where,         &def->friction_law};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     OWN_TEXT(*texts[i]);
   }

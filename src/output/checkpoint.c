@@ -383,11 +383,13 @@ static NoliStatus restore_state(NoliContext* context, hid_t file, const char* pa
   int32_t n_fields = 0;
   H5G_info_t info = {.nlinks = 0};
   NoliStateField field;
-  int64_t n_before = noli_sim_constraint_count(sim);
+  int64_t n_before = noli_sim_constraint_count(sim), slips_before = sim->state.sizes.n_slips;
   hid_t group = H5Gopen2(file, "state", H5P_DEFAULT);
 
   // make room for the fields of the file
   NOLI_TRY(noli_sim_set_constraint_count(sim, count_values(group, "constraint")));
+  NOLI_TRY(noli_state_resize_slips(context, &sim->state,
+                                   count_values(group, "slip_key") / NOLI_STICK_WORDS));
   NOLI_NEW(context, copy, state_bytes(sim, &n_fields));
   NOLI_CHECK(context, group >= 0 && H5Gget_info(group, &info) >= 0, NOLI_ERROR_FORMAT,
              "%s: the group \"state\" is missing", path);
@@ -412,6 +414,7 @@ done:
     NoliStatus ignored = noli_sim_set_constraint_count(sim, n_before);
     (void)ignored;
   }
+  sim->state.sizes.n_slips = status == NOLI_OK ? sim->state.sizes.n_slips : slips_before;
   noli_hdf5_close(group, H5Gclose);
   noli_free(context, copy);
   return status;

@@ -14,7 +14,7 @@ static const NoliNames mesh_part_names = {"part of a mesh", NULL, noli_mesh_part
 static const NoliNames sheet_pattern_names = {"pattern of sheets", NULL, noli_sheet_patterns,
                                               NOLI_SHEET_PATTERNS};
 
-enum { N_KINDS = NOLI_CHOICE_GRADIENT_MODE + 1 };
+enum { N_KINDS = NOLI_CHOICE_FRICTION_LAW + 1 };
 
 static const NoliNames* const kinds[N_KINDS] = {
     [NOLI_CHOICE_INTEGRATOR] = &noli_integrator_names,
@@ -22,6 +22,7 @@ static const NoliNames* const kinds[N_KINDS] = {
     [NOLI_CHOICE_TERMINATION] = &noli_termination_names,
     [NOLI_CHOICE_CONTACT_MODEL] = &noli_contact_model_names,
     [NOLI_CHOICE_FRICTION_METHOD] = &noli_friction_method_names,
+    [NOLI_CHOICE_FRICTION_LAW] = &noli_friction_law_names,
     [NOLI_CHOICE_LINEAR_SOLVER] = &noli_linear_solver_names,
     [NOLI_CHOICE_GENERAL_SOLVER] = &noli_general_solver_names,
     [NOLI_CHOICE_CCD] = &noli_ccd_names,

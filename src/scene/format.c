@@ -30,6 +30,7 @@ static const NoliSceneType turning_point = EITHER(&vector, &keyword_box);
 FROM_TABLE(integrator, NOLI_CHOICE_INTEGRATOR);
 FROM_TABLE(linear_solver, NOLI_CHOICE_LINEAR_SOLVER);
 FROM_TABLE(friction_method, NOLI_CHOICE_FRICTION_METHOD);
+FROM_TABLE(friction_law, NOLI_CHOICE_FRICTION_LAW);
 FROM_TABLE(general_solver, NOLI_CHOICE_GENERAL_SOLVER);
 FROM_TABLE(termination, NOLI_CHOICE_TERMINATION);
 FROM_TABLE(contact_model, NOLI_CHOICE_CONTACT_MODEL);
@@ -276,6 +277,14 @@ OBJECT(
           INTO(NoliSimDef, viscosity)),
     FIELD("speed", positive_scaled, "\"1e-3 d\"", "m/s", "Slower sliding counts as sticking.",
           INTO(NoliSimDef, friction_speed)),
+    FIELD("law", friction_law, "\"velocity\"", NULL,
+          "`velocity`: friction is a smooth function of the sliding speed, and contacts creep; "
+          "`stick`: contacts keep an elastic slip, and hold: `docs/background/friction.md`.",
+          INTO(NoliSimDef, friction_law)),
+    FIELD("stick_length", positive_scaled, NULL, "m",
+          "`stick`: elastic slip at which a contact slides; default: `speed` times the time step, "
+          "with `quasi_static` times 0.01 s.",
+          INTO(NoliSimDef, stick_length)),
     FIELD("iterations", friction_iterations, "\"automatic\"", NULL,
           "Friction iterations of each step with `lagged` friction; each uses the normal forces of "
           "the previous solve. `automatic`: repeat the solve, at most ten times and as long as it "

@@ -31,10 +31,11 @@ noli_implicit_surface_friction_of(const NoliStage* stage, const NoliImplicitSurf
   const NoliProblem* problem = stage->problem;
   return (NoliImplicitSurfaceFriction){.penalty = &memory->penalty,
                                        .pairs = &problem->contact.pairs,
-                                       .x_hat = stage->time.x_hat,
+                                       .x_hat = noli_stage_friction_origin(stage),
                                        .eps_v = problem->friction.speed,
                                        .h_v = stage->time.h_v,
-                                       .basis_derivatives = stage->friction.basis_derivatives};
+                                       .basis_derivatives = stage->friction.basis_derivatives,
+                                       .stick = noli_stage_stick(stage)};
 }
 
 static inline int64_t noli_implicit_surface_count(const NoliStage* stage) {

@@ -115,7 +115,7 @@ static bool is_implicit(const NoliStage* stage) {
 // Friction with the normal forces at x.
 static NoliStatus find_friction_at_end(NoliStage* stage, NoliFriction* friction) {
   NoliFrictionSet* set = &stage->work.friction_end->set;
-  NoliStatus status = stage->problem->contact.model->lag_friction(stage, set);
+  NoliStatus status = noli_stage_find_friction(stage, set);
   *friction = stage->friction.law;
   friction->set = set;
   return status;
@@ -202,7 +202,7 @@ static NoliStatus measure_error(NoliStage* stage, const NoliFriction* end,
   const NoliProblem* problem = stage->problem;
   int32_t n_body = problem->surface->n_body;
   // changes of a body's speed below eps_v do not count
-  double length = problem->friction.speed * stage->step.h;
+  double length = problem->friction.speed_scale * stage->step.h;
   NoliFrictionSums* sums = clear_sums(stage);
   noli_friction_add_force(&stage->friction.law, stage->here->x, n_body, sums);
   noli_friction_add_bounds(end, stage->here->x, n_body, sums);
@@ -326,7 +326,7 @@ NoliStatus noli_friction_solved(NoliStage* stage, double tolerance, const NoliNe
     limit = again ? fmax(limit, DRAFT * lag->off.error) : limit;
   }
   *solved = !again && (stage->friction.set.n_all == 0 ||
-                       stat->step_speed < RESOLVED * stage->problem->friction.speed);
+                       stat->step_speed < RESOLVED * stage->problem->friction.speed_scale);
   if (*solved) {
     goto done;
   }
@@ -368,6 +368,7 @@ NoliStatus noli_friction_lag_again(NoliStage* stage, bool* again) {
   stage->friction.iteration++;
   if (*again) {
     NOLI_TRY(noli_stage_lag_friction(stage));
+    stage->friction.late = true;
     goto done;
   }
 

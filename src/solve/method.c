@@ -16,6 +16,11 @@ const NoliNamed noli_friction_methods[NOLI_FRICTION_METHODS] = {
     [NOLI_FRICTION_IMPLICIT] = {"implicit", "Friction evaluated at the end of the step."},
 };
 
+const NoliNamed noli_friction_laws[NOLI_FRICTION_LAWS] = {
+    [NOLI_FRICTION_OF_VELOCITY] = {"velocity", "A function of the sliding speed; contacts creep."},
+    [NOLI_FRICTION_STICKS] = {"stick", "Contacts keep an elastic slip, and hold."},
+};
+
 const NoliSolverMethod* noli_solver_method_at(int32_t index) {
   return index >= 0 && index < N_METHODS ? methods[index] : NULL;
 }

@@ -29,9 +29,11 @@ extern const NoliSolverMethod noli_method_implicit_newton;
 const NoliSolverMethod* noli_solver_method_find(const char* name);
 const NoliSolverMethod* noli_solver_method_at(int32_t index);
 
-// Termination of a solve and treatment of friction, in the order of noli_terminations and
-// noli_friction_methods.
+// Termination of a solve, treatment of friction, and friction below its limit, in the order of
+// noli_terminations, noli_friction_methods and noli_friction_laws.
 enum { NOLI_TERMINATION_RESIDUAL, NOLI_TERMINATION_TOI, NOLI_TERMINATIONS };
 enum { NOLI_FRICTION_LAGGED, NOLI_FRICTION_IMPLICIT, NOLI_FRICTION_METHODS };
+enum { NOLI_FRICTION_OF_VELOCITY, NOLI_FRICTION_STICKS, NOLI_FRICTION_LAWS };
+extern const NoliNamed noli_friction_laws[NOLI_FRICTION_LAWS];
 extern const NoliNamed noli_terminations[NOLI_TERMINATIONS];
 extern const NoliNamed noli_friction_methods[NOLI_FRICTION_METHODS];

@@ -97,12 +97,20 @@ typedef struct NoliContactSettings {
   const bool* still;     // (n_body) obstacles; borrowed from the model
 } NoliContactSettings;
 
+// Without inertia the Newton step, m, divided by this time, s, is compared with the tolerance, m/s:
+// the length of a load step is no measure of accuracy.
+#define NOLI_STATIC_TOLERANCE_TIME 0.01
+
 typedef struct NoliFrictionSettings {
   bool acts;              // some pair has friction
   double speed;           // eps_v, m/s
   int32_t iterations;     // 0: until convergence
   bool implicit;          // evaluated at the end of the step, without energy
   bool basis_derivatives; // in its Jacobian
+  bool sticks;            // contacts keep an elastic slip (contact/friction/stick.h)
+  double stick_length;    // m, at which they yield
+  double speed_scale;     // m/s, over which friction changes: eps_v, or the stick length over the
+                          // time step
 } NoliFrictionSettings;
 
 // Sheets that meet with "implicit_surface" are kept apart.

@@ -95,9 +95,10 @@ void noli_stage_list_contact_terms(NoliStage* stage) {
 void noli_stage_list_terms(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   stage->friction.law = (NoliFriction){.set = &stage->friction.set,
-                                       .x_hat = stage->time.x_hat,
+                                       .x_hat = noli_stage_friction_origin(stage),
                                        .eps_v = problem->friction.speed,
-                                       .h_v = stage->time.h_v};
+                                       .h_v = stage->time.h_v,
+                                       .stick = noli_stage_stick(stage)};
   for (int32_t i = 0; i < stage->terms.first_contact; i++) {
     const NoliTerm* term = &stage->terms.term[i];
     stage->here->term[i] = term->type->list(stage, term->self, stage->here);
@@ -112,7 +113,8 @@ NoliImplicitFriction noli_stage_implicit_friction(const NoliStage* stage,
                                 .x_hat = stage->time.x_hat,
                                 .eps_v = problem->friction.speed,
                                 .h_v = stage->time.h_v,
-                                .basis_derivatives = stage->friction.basis_derivatives};
+                                .basis_derivatives = stage->friction.basis_derivatives,
+                                .stick = noli_stage_stick(stage)};
 }
 
 // Zero-initialized; NULL if the size is 0.
@@ -227,6 +229,11 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   stage->problem = problem;
   stage->n_threads = noli_context_threads(context);
   noli_friction_set_init(&stage->friction.set);
+  noli_friction_set_init(&stage->friction.end);
+  if (problem->friction.sticks) {
+    NOLI_TRY(noli_stick_create(context, problem->surface, &stage->friction.stick));
+    stage->friction.stick.length = problem->friction.stick_length;
+  }
   stage->friction.basis_derivatives = problem->friction.basis_derivatives;
   NOLI_TRY(allocate_vectors(stage));
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &stage->contact.broad_phase));
@@ -290,6 +297,9 @@ void noli_stage_destroy(NoliStage** owner) {
   destroy_memory(context, stage->problem->contact.model->destroy, stage->contact.data);
   noli_broad_phase_destroy(&stage->contact.broad_phase);
   noli_friction_set_free(context, &stage->friction.set);
+  noli_friction_set_free(context, &stage->friction.end);
+  noli_stick_free(context, &stage->friction.stick);
+  noli_array_free(context, &stage->friction.slips);
 
   // workspaces
   noli_directions_destroy(&stage->work.directions);
@@ -530,7 +540,7 @@ int32_t noli_min_iterations(const NoliStage* stage, double speed) {
   }
   int64_t contacts = problem->contact.model->count_near(stage);
   bool has_friction = problem->friction.acts && (contacts > 0 || stage->friction.set.n_all > 0);
-  if (has_friction && speed >= FRICTION_RESOLVED * problem->friction.speed) {
+  if (has_friction && speed >= FRICTION_RESOLVED * problem->friction.speed_scale) {
     return LEAST_WITH_FRICTION;
   }
   // a repeated solve starts at the solution with other normal forces
@@ -612,9 +622,40 @@ NoliStatus noli_stage_lag_friction(NoliStage* stage) {
     return NOLI_OK;
   }
   NoliWork before = noli_work(NOLI_WORK_FRICTION);
-  NoliStatus status = problem->contact.model->lag_friction(stage, &stage->friction.set);
+  NoliStatus status = noli_stage_find_friction(stage, &stage->friction.set);
   noli_work(before);
   noli_stage_list_terms(stage);
+  return status;
+}
+
+NoliStatus noli_stage_find_friction(NoliStage* stage, NoliFrictionSet* set) {
+  NoliStatus status = stage->problem->contact.model->lag_friction(stage, set);
+  if (status == NOLI_OK && stage->problem->friction.sticks) {
+    noli_stick_attach(&stage->friction.stick, stage->here->x, set);
+  }
+  return status;
+}
+
+NoliStatus noli_stage_find_slips(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  NoliStickList* slips = &stage->friction.slips;
+  NoliFriction friction = stage->friction.law;
+  bool implicit = stage->problem->friction.implicit && !stage->friction.lags_all;
+  double scale = stage->time.h_e * stage->time.h_e;
+  slips->count = 0;
+  if (!stage->problem->friction.sticks) {
+    return NOLI_OK;
+  }
+
+  // implicit friction has no set
+  if (implicit) {
+    friction.set = &stage->friction.end;
+    NOLI_TRY(noli_stage_find_friction(stage, &stage->friction.end));
+  }
+  NOLI_TRY(noli_stick_collect(&stage->friction.stick, stage->context, &friction, stage->here->x,
+                              scale, implicit || stage->friction.late, slips));
+  noli_stick_sort(slips);
+done:
   return status;
 }
 
@@ -705,6 +746,14 @@ NoliStatus noli_stage_kappa_from_forces(NoliStage* stage, const NoliStiffness* b
                          problem->contact.fixed_stiffness * stage->time.h_e * stage->time.h_e);
     return NOLI_OK;
   }
+  // implicit friction of contacts that stick balances a part of the barrier where normals differ
+  double* friction = stage->search.rounding;
+  bool sticks = problem->friction.sticks && problem->friction.implicit && !stage->friction.lags_all;
+  if (sticks) {
+    memset(friction, 0, (size_t)problem->n_vert * 3 * sizeof *friction);
+    NOLI_TRY(noli_stage_friction_forces(stage, friction));
+  }
+
   // gradients of the barrier with kappa = 1 and of all other terms
   double* barrier = stage->search.trial_gradient;
   memset(barrier, 0, (size_t)problem->n_vert * 3 * sizeof *barrier);
@@ -713,6 +762,9 @@ NoliStatus noli_stage_kappa_from_forces(NoliStage* stage, const NoliStiffness* b
   noli_stage_act_on_nodes(stage, barrier);
   noli_system_mask(&stage->system, barrier);
   NOLI_TRY(noli_stage_gradient_without_contact(stage));
+  for (int64_t i = 0; sticks && i < 3 * (int64_t)problem->n_vert; i++) {
+    stage->search.gradient[i] -= stage->time.h_e * stage->time.h_e * friction[i];
+  }
   noli_stage_set_kappa(stage, noli_stiffness_initial(bounds, problem->n_vert, barrier,
                                                      stage->search.gradient, stage->system.dof));
 done:

@@ -15,6 +15,7 @@
 #include "collide/step_bound.h"
 #include "contact/friction/friction.h"
 #include "contact/friction/implicit_friction.h"
+#include "contact/friction/stick.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
 #include "fem/loads/volume.h"
@@ -170,6 +171,10 @@ typedef struct NoliStageFriction {
   bool lags_all;          // implicit friction is disabled while a solver uses lagged friction
   bool basis_derivatives; // in the Jacobian of implicit friction: as the problem says, or always
                           // while derivatives are wanted
+  NoliStickTable stick;   // of contacts that stick
+  bool late;              // the bases of the set are not those of the start of the stage
+  NoliFrictionSet end;    // scratch: of implicit friction at the end of a step
+  NoliStickList slips;    // at the end of the step: noli_stage_find_slips
 } NoliStageFriction;
 
 // The terms of the potential: those before `first_contact` are the same at every point.
@@ -232,6 +237,16 @@ struct NoliStage {
   bool balance_missed;     // it alone kept the last iteration from ending the solve
   NoliStageRecord record;
 };
+
+// The slips of contacts; NULL if friction is a function of the velocity.
+static inline const NoliStickTable* noli_stage_stick(const NoliStage* stage) {
+  return stage->problem->friction.sticks ? &stage->friction.stick : NULL;
+}
+
+// From where sliding counts: x_hat, or the start of the step.
+static inline const double* noli_stage_friction_origin(const NoliStage* stage) {
+  return stage->problem->friction.sticks ? stage->friction.stick.x : stage->time.x_hat;
+}
 
 NOLI_WARN_UNUSED NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem,
                                               NoliStage** stage);
@@ -431,6 +446,13 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_internal_forces(const NoliStage* stage, d
 // Updates friction forces and sliding bases from the current contacts: "lagging" of [Li2020]
 // section 5.4. Does nothing if friction is implicit.
 NOLI_WARN_UNUSED NoliStatus noli_stage_lag_friction(NoliStage* stage);
+
+// Friction with the normal forces, bases and slips at x; replaces `set`.
+NOLI_WARN_UNUSED NoliStatus noli_stage_find_friction(NoliStage* stage, NoliFrictionSet* set);
+
+// Finds the slips at the end of a step, at x, into stage->friction.slips; none unless contacts
+// stick.
+NOLI_WARN_UNUSED NoliStatus noli_stage_find_slips(NoliStage* stage);
 
 // Sets the barrier stiffness in every term.
 void noli_stage_set_kappa(NoliStage* stage, double kappa);

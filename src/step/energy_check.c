@@ -3,6 +3,7 @@
 #include "math/vec3.h"
 #include "solve/prescribed.h"
 #include "step/fallback.h"
+#include "step/integration.h"
 
 #include <math.h>
 #include <string.h>
@@ -140,6 +141,7 @@ NoliStatus noli_sim_begin_energy_check(NoliSim* sim) {
   }
   sim->energy.end.stage = NULL;
   NOLI_TRY(contact_energy(sim, &start->contact));
+  start->contact += noli_sim_stored_in_slips(sim, false);
   start->energy += kinetic;
   start->magnitude += kinetic;
 done:

@@ -273,6 +273,21 @@ done:
   return status;
 }
 
+double noli_sim_stored_in_slips(const NoliSim* sim, bool at_end) {
+  const NoliStage* stage = sim->stage;
+  double energy = 0.0;
+  if (!stage->problem->friction.sticks) {
+    return 0.0;
+  }
+  if (!at_end) {
+    return noli_stick_energy(&stage->friction.stick, &stage->problem->contact.pairs);
+  }
+  for (int64_t i = 0; i < stage->friction.slips.count; i++) {
+    energy += stage->friction.slips.data[i].energy;
+  }
+  return energy;
+}
+
 NoliStatus noli_sim_friction_loss(const NoliSim* sim, double* loss) {
   NoliStatus status = NOLI_OK;
   const NoliStage* stage = sim->stage;

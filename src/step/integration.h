@@ -35,6 +35,10 @@ void noli_sim_keep_past(NoliSim* sim);
 // Energy dissipated by damping, J: dx^T D dx / h with the motion dx of the full step.
 NOLI_WARN_UNUSED NoliStatus noli_sim_damping_loss(const NoliSim* sim, double* loss);
 
+// Energy stored in the slips of contacts at the start of the step or at its end, J; 0 unless
+// contacts stick.
+double noli_sim_stored_in_slips(const NoliSim* sim, bool at_end);
+
 // Energy dissipated by friction: its forces at the end of the step over the motion of the full
 // step.
 NOLI_WARN_UNUSED NoliStatus noli_sim_friction_loss(const NoliSim* sim, double* loss);

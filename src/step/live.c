@@ -367,6 +367,7 @@ typedef struct StateHeader {
   char version[24]; // of the library
   uint64_t model;   // digest of the fingerprints of all bodies
   int64_t n_constraints;
+  int64_t n_slips;
   uint64_t hash; // of the state
 } StateHeader;
 
@@ -388,6 +389,7 @@ done:
 
 static NoliStatus make_header(const NoliSim* sim, StateHeader* header) {
   *header = (StateHeader){.n_constraints = sim->state.sizes.n_constraints,
+                          .n_slips = sim->state.sizes.n_slips,
                           .hash = noli_state_hash(&sim->state)};
   memcpy(header->magic, state_magic, sizeof header->magic);
   snprintf(header->version, sizeof header->version, "%s", noli_version());
@@ -459,12 +461,16 @@ NoliStatus noli_sim_load_state(NoliSim* sim, const void* buffer, size_t size) {
   NOLI_TRY(model_digest(sim, &digest));
   NOLI_CHECK(sim->context, header.model == digest, NOLI_ERROR_FORMAT,
              "the saved state belongs to another model");
-  NOLI_CHECK(sim->context, header.n_constraints >= 0 && header.n_constraints < (int64_t)(size / 8),
+  const int64_t most = (int64_t)(size / 8);
+  NOLI_CHECK(sim->context,
+             header.n_constraints >= 0 && header.n_constraints < most && header.n_slips >= 0 &&
+                 header.n_slips < most,
              NOLI_ERROR_FORMAT, "the saved state is damaged");
 
   // read into a separate state, so that damaged data changes nothing
   NoliStateSizes sizes = sim->state.sizes;
   sizes.n_constraints = header.n_constraints;
+  sizes.n_slips = header.n_slips;
   NOLI_TRY(noli_state_create(sim->context, &sizes, &state));
   NOLI_TRY(
       read_fields(sim, (const char*)buffer + sizeof header, size - sizeof header, &header, &state));

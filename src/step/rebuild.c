@@ -2,6 +2,7 @@
 
 #include "base/numbers.h"
 #include "base/ranks.h"
+#include "contact/friction/stick.h"
 #include "define/definition_check.h"
 #include "define/properties.h"
 #include "model/audit.h"
@@ -58,8 +59,66 @@ static void copy_bodies(const NoliSim* from, NoliSim* to, const int32_t* old_bod
   noli_sim_follow(to);
 }
 
-// The rest of the state. Constraints refer to primitives by number: they are remapped if these
-// numbers have changed.
+// The number of a body or half-space, and of a vertex, in a simulation with other bodies;
+// NOLI_NULL_INDEX if it is not there.
+static int32_t new_entity(const NoliSim* from, const NoliSim* to, const int32_t* old_body,
+                          int32_t entity) {
+  if (entity >= from->model->n_body) {
+    return entity - from->model->n_body + to->model->n_body;
+  }
+  for (int32_t b = 0; b < to->model->n_body; b++) {
+    if (old_body[b] == entity) {
+      return b;
+    }
+  }
+  return NOLI_NULL_INDEX;
+}
+
+static int32_t new_vertex(const NoliSim* from, const NoliSim* to, const int32_t* old_body,
+                          int32_t vertex) {
+  int32_t body = from->model->problem.surface->body[vertex];
+  int32_t b = new_entity(from, to, old_body, body);
+  const int32_t* first = from->model->vert_first;
+  bool node = vertex >= first[body] && vertex < first[body + 1];
+  return b != NOLI_NULL_INDEX && node ? vertex - first[body] + to->model->vert_first[b]
+                                      : NOLI_NULL_INDEX;
+}
+
+// The slips of contacts between bodies that are still there. Those of surfaces that follow nodes
+// begin anew: their vertices are numbered behind all nodes.
+static NoliStatus copy_slips(const NoliSim* from, NoliSim* to, const int32_t* old_body) {
+  NoliStatus status = NOLI_OK;
+  NoliStickList slips = {0};
+  const NoliState* state = &from->state;
+  NOLI_TRY(noli_array_reserve(to->context, &slips, state->sizes.n_slips));
+  for (int64_t i = 0; i < state->sizes.n_slips; i++) {
+    int32_t node[4], entity[2], n_first;
+    bool there = true;
+    noli_stick_unpack(state->slip_key + NOLI_STICK_WORDS * i, node, entity, &n_first);
+    for (int32_t k = 0; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
+      node[k] = new_vertex(from, to, old_body, node[k]);
+      there = there && node[k] != NOLI_NULL_INDEX;
+    }
+    for (int32_t k = 0; k < 2; k++) {
+      entity[k] = new_entity(from, to, old_body, entity[k]);
+      there = there && entity[k] != NOLI_NULL_INDEX;
+    }
+    if (there) {
+      const double* value = state->slip + NOLI_STICK_NUMBERS * i;
+      NoliStick* made = &slips.data[slips.count++];
+      *made = (NoliStick){.slip = noli_load3(value), .force = value[3], .path = value[4]};
+      noli_stick_key(node, entity, n_first, made->key);
+    }
+  }
+  noli_stick_sort(&slips);
+  NOLI_TRY(noli_sim_put_slips(to, &slips));
+done:
+  noli_array_free(to->context, &slips);
+  return status;
+}
+
+// The rest of the state. The active set, which refers to primitives by number, is found again if
+// these numbers have changed.
 static NoliStatus copy_state(const NoliSim* from, NoliSim* to, const NoliRenumbering* old) {
   NoliStatus status = NOLI_OK;
   if (old->body == NULL) {
@@ -83,6 +142,8 @@ static NoliStatus copy_state(const NoliSim* from, NoliSim* to, const NoliRenumbe
       to->state.ended[end] = from->state.ended[before];
     }
   }
+  NOLI_TRY(copy_slips(from, to, old->body));
+done:
   return status;
 }
 
@@ -295,6 +356,7 @@ void noli_sim_fix_lengths(const NoliSim* sim, NoliOwnedDefinition* definition) {
   fix_scaled(&def->surface_radius, &problem->size);
   fix_scaled(&def->stribeck_speed, &problem->size);
   fix_scaled(&def->friction_speed, &problem->size);
+  fix_scaled(&def->stick_length, &problem->size);
   fix_scaled(&def->gcp.eps_target, &problem->size);
   fix_scaled(&def->gcp.length, &problem->size);
 #define FIX(list, type, item, ITEM)                                                                \

@@ -3,6 +3,7 @@
 #include "math/vec3.h"
 #include "solve/friction_end.h"
 #include "solve/prescribed.h"
+#include "step/integration.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -25,6 +26,18 @@ static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
   }
   noli_store3(report->momentum, momentum);
   report->max_speed = sqrt(largest_sqr);
+}
+
+// Contacts that hold and that slide.
+static void sum_slips(const NoliSim* sim, NoliStepReport* report) {
+  const NoliStickList* slips = &sim->stage->friction.slips;
+  report->friction_stored = noli_sim_stored_in_slips(sim, true);
+  for (int64_t i = 0; i < slips->count; i++) {
+    bool slides = slips->data[i].slid > 0.0;
+    report->contacts_sliding += slides ? 1 : 0;
+    report->contacts_held += slides ? 0 : 1;
+    report->slid = fmax(report->slid, slips->data[i].path);
+  }
 }
 
 void noli_sim_report(NoliSim* sim, double wall) {
@@ -73,6 +86,7 @@ void noli_sim_report(NoliSim* sim, double wall) {
       wall - (record->timing.assemble + record->timing.linear + record->timing.ccd +
               record->timing.contacts + record->timing.line_search);
   sum_motion(sim, report);
+  sum_slips(sim, report);
 }
 
 void noli_sim_report_failure(NoliSim* sim, NoliStatus status, double wall) {

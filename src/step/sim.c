@@ -387,12 +387,28 @@ NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v) {
   memmove(sim->state.v, v, n * sizeof(double));
   noli_stage_follow_vectors(sim->stage, sim->state.v);
   if (!in_place) {
+    sim->state.sizes.n_slips = 0;
     noli_sim_clear_past(sim);
     noli_sim_move_histories(sim);
   }
 done:
   status = noli_ranks_agree(sim->context, status);
   noli_free(sim->context, x_all);
+  return status;
+}
+
+NoliStatus noli_sim_put_slips(NoliSim* sim, const NoliStickList* slips) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_state_resize_slips(sim->context, &sim->state, slips->count));
+  for (int64_t i = 0; i < slips->count; i++) {
+    const NoliStick* from = &slips->data[i];
+    double* to = sim->state.slip + NOLI_STICK_NUMBERS * i;
+    memcpy(sim->state.slip_key + NOLI_STICK_WORDS * i, from->key, sizeof from->key);
+    noli_store3(to, from->slip);
+    to[3] = from->force;
+    to[4] = from->path;
+  }
+done:
   return status;
 }
 

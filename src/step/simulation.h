@@ -216,6 +216,10 @@ void noli_sim_begin_histories(NoliSim* sim, double elapsed);
 void noli_sim_end_histories(NoliSim* sim);
 void noli_sim_move_histories(NoliSim* sim);
 
+// Replaces the slips of contacts in the state; `slips` are sorted. Fails with NOLI_ERROR_MEMORY and
+// changes nothing, and never with as many as there is room for.
+NOLI_WARN_UNUSED NoliStatus noli_sim_put_slips(NoliSim* sim, const NoliStickList* slips);
+
 // Discards the state's history, if the integrator needs one: it no longer matches its x and v.
 void noli_sim_clear_past(NoliSim* sim);
 

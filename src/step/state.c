@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "base/validate.h"
+#include "contact/friction/stick.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,11 +12,13 @@
   int64_t n = (state)->sizes.n, n_force = (state)->sizes.n_force;                                  \
   int64_t n_before = (state)->sizes.n_before, n_past = (state)->sizes.n_past;                      \
   int64_t n_history = (state)->sizes.n_history, n_increment = (state)->sizes.n_increment;          \
-  int64_t n_ends = (state)->sizes.n_ends, n_constraints = (state)->sizes.n_constraints
+  int64_t n_ends = (state)->sizes.n_ends, n_constraints = (state)->sizes.n_constraints;            \
+  int64_t n_slips = (state)->sizes.n_slips
 
 NoliStatus noli_state_create(NoliContext* context, const NoliStateSizes* sizes, NoliState* state) {
   NoliStatus status = NOLI_OK;
-  *state = (NoliState){.sizes = *sizes, .constraint_room = sizes->n_constraints};
+  *state = (NoliState){
+      .sizes = *sizes, .constraint_room = sizes->n_constraints, .slip_room = sizes->n_slips};
   SIZES(state);
 #define NOLI_STATE_NEW(name, type, count)                                                          \
   NOLI_NEW_ZERO(context, state->name, (count) + sizes->n_behind);
@@ -48,9 +51,34 @@ done:
   return status;
 }
 
+NoliStatus noli_state_reserve_slips(NoliContext* context, NoliState* state, int64_t n_slips) {
+  NoliStatus status = NOLI_OK;
+  if (n_slips <= state->slip_room) {
+    return NOLI_OK;
+  }
+  int64_t room_3 = NOLI_STICK_WORDS * state->slip_room;
+  int64_t room_5 = NOLI_STICK_NUMBERS * state->slip_room;
+  NOLI_TRY(noli_grow(context, (void**)&state->slip_key, &room_3, NOLI_STICK_WORDS * n_slips,
+                     sizeof *state->slip_key));
+  NOLI_TRY(noli_grow(context, (void**)&state->slip, &room_5, NOLI_STICK_NUMBERS * n_slips,
+                     sizeof *state->slip));
+  int64_t keys = room_3 / NOLI_STICK_WORDS, slips = room_5 / NOLI_STICK_NUMBERS;
+  state->slip_room = keys < slips ? keys : slips;
+done:
+  return status;
+}
+
+NoliStatus noli_state_resize_slips(NoliContext* context, NoliState* state, int64_t n_slips) {
+  NoliStatus status = noli_state_reserve_slips(context, state, n_slips);
+  state->sizes.n_slips = status == NOLI_OK ? n_slips : state->sizes.n_slips;
+  return status;
+}
+
 NoliStatus noli_state_copy(NoliContext* context, const NoliState* from, NoliState* to) {
   NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_state_reserve_slips(context, to, from->sizes.n_slips));
   NOLI_TRY(noli_state_resize(context, to, from->sizes.n_constraints));
+  to->sizes.n_slips = from->sizes.n_slips;
   SIZES(from);
 #define NOLI_STATE_COPY(name, type, count)                                                         \
   memcpy(to->name, from->name, sizeof(type) * (size_t)(count));
@@ -99,7 +127,9 @@ const char* noli_state_defect(const NoliState* state) {
   for (int64_t i = 0; i < sizes->n_ends; i++) {
     NOLI_RULE(state->ended[i] == 0 || state->ended[i] == 1, "state: an end is not 0 or 1");
   }
-  return NULL;
+  NOLI_RULE(sizes->n_slips >= 0 && sizes->n_slips <= state->slip_room,
+            "state: more slips than room");
+  return noli_stick_defect(sizes->n_slips, state->slip_key, state->slip);
 }
 
 void noli_state_scale(NoliState* state, double factor) {

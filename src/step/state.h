@@ -9,8 +9,8 @@
 // X(name, type, count) with n = 3 * n_node (followers come after the nodes in x and v; they are
 // derived and copied but not saved); n_force, n_before (n or 0), n_past and n_increment (1 or 0) as
 // the integrator needs; n_history as the blocks need; n_ends, the number of motions that end by
-// position; and n_constraints, the only one that changes (noli_state_resize). Single numbers are
-// arrays of one, so that copying, saving, comparing and hashing treat all alike.
+// position; n_constraints and n_slips, which change (noli_state_resize). Single numbers are arrays
+// of one, so that copying, saving, comparing and hashing treat all alike.
 #define NOLI_STATE_FIELDS(X)                                                                       \
   X(x, double, n)                   /* m, positions */                                             \
   X(v, double, n)                   /* m/s, velocities */                                          \
@@ -30,7 +30,9 @@
   X(history, double, n_history)            /* of all blocks, at x: NoliBlock.history */            \
   X(ended, int64_t, n_ends)                /* 1: this motion has ended */                          \
   X(constraint, int64_t, n_constraints)    /* keys of the active set, see active_set.h */          \
-  X(multiplier, double, 2 * n_constraints) /* lambda, J s^2 / m, and gamma of each */
+  X(multiplier, double, 2 * n_constraints) /* lambda, J s^2 / m, and gamma of each */              \
+  X(slip_key, int64_t, 3 * n_slips)        /* stencils of contacts that stick, see stick.h */      \
+  X(slip, double, 5 * n_slips)             /* elastic slip, m, normal force, N, and path, m */
 
 // The sizes used in the list above.
 typedef struct NoliStateSizes {
@@ -42,6 +44,7 @@ typedef struct NoliStateSizes {
   int64_t n_ends;
   int64_t n_history;
   int64_t n_constraints;
+  int64_t n_slips;  // contacts that stick
   int64_t n_behind; // values of followers
 } NoliStateSizes;
 
@@ -51,6 +54,7 @@ typedef struct NoliState {
 #undef NOLI_STATE_MEMBER
   NoliStateSizes sizes;
   int64_t constraint_room; // capacity of the arrays of constraints
+  int64_t slip_room;       // capacity of the arrays of slips
 } NoliState;
 
 // All zero, except parts = 1. On failure the state is freed.
@@ -64,7 +68,14 @@ void noli_state_free(NoliContext* context, NoliState* state);
 NOLI_WARN_UNUSED NoliStatus noli_state_resize(NoliContext* context, NoliState* state,
                                               int64_t n_constraints);
 
-// Copies every field between states of the same sizes; the number of constraints follows.
+// The same for the slips of contacts; or room for them only, while the state keeps its own.
+NOLI_WARN_UNUSED NoliStatus noli_state_resize_slips(NoliContext* context, NoliState* state,
+                                                    int64_t n_slips);
+NOLI_WARN_UNUSED NoliStatus noli_state_reserve_slips(NoliContext* context, NoliState* state,
+                                                     int64_t n_slips);
+
+// Copies every field between states of the same sizes; the numbers of constraints and slips
+// follow.
 NOLI_WARN_UNUSED NoliStatus noli_state_copy(NoliContext* context, const NoliState* from,
                                             NoliState* to);
 

@@ -28,10 +28,6 @@
 #include <stdio.h>
 #include <string.h>
 
-// Without inertia the Newton step, m, divided by this time, s, is compared with the tolerance, m/s:
-// the length of a load step is no measure of accuracy.
-#define STATIC_TOLERANCE_TIME 0.01
-
 static NoliStatus ignore(void* watcher, NoliSim* sim) {
   (void)watcher;
   (void)sim;
@@ -101,7 +97,7 @@ static NoliStatus begin_step(NoliSim* sim) {
   }
   stage->step.tolerance = tolerance_of(sim);
   stage->step.part = noli_sim_step_length(sim) / sim->model->h;
-  stage->step.h = integrator->quasi_static ? STATIC_TOLERANCE_TIME : noli_sim_step_length(sim);
+  stage->step.h = integrator->quasi_static ? NOLI_STATIC_TOLERANCE_TIME : noli_sim_step_length(sim);
   sim->energy.stands = noli_sim_stands(sim);
   memcpy(stage->here->x, sim->state.x, noli_sim_vector_bytes(sim));
   memcpy(sim->vectors.v_next, sim->state.v, noli_sim_vector_bytes(sim));
@@ -109,6 +105,10 @@ static NoliStatus begin_step(NoliSim* sim) {
   NOLI_TRY(noli_sim_set_damping(sim));
   if (noli_stage_constraints(stage) != NULL) {
     NOLI_TRY(load_constraints(sim));
+  }
+  if (stage->problem->friction.sticks) {
+    NOLI_TRY(noli_stick_begin(&stage->friction.stick, sim->context, sim->state.x,
+                              sim->state.sizes.n_slips, sim->state.slip_key, sim->state.slip));
   }
   const NoliLinRecord record = {.failures = sim->state.linear[0], .wait = sim->state.linear[1]};
   NOLI_TRY(noli_stage_reset(stage, record));
@@ -139,6 +139,9 @@ static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
   double h = noli_sim_step_length(sim), t0 = *sim->state.time, t1 = noli_sim_step_end(sim);
   double end = attempt->rule->stage[index].end, t = end < 1.0 ? t0 + end * h : t1;
   stage->step.index = index;
+  stage->friction.stick.duration = end * h;
+  stage->friction.stick.rate = noli_integrator_needs_force(attempt->rule) ? 2.0 : 1.0;
+  stage->friction.late = index > 0;
   NOLI_TRY(noli_sim_collect_prescribed(sim, t0, t));
   if (index == 0) {
     noli_sim_set_start_velocity(sim);
@@ -263,12 +266,16 @@ static NoliStatus accept_step(NoliSim* sim) {
   double loss, friction_loss;
   NOLI_TRY(noli_sim_damping_loss(sim, &loss));
   NOLI_TRY(noli_sim_friction_loss(sim, &friction_loss));
+  NOLI_TRY(noli_stage_find_slips(stage));
+  double stored = noli_sim_stored_in_slips(sim, false), kept = noli_sim_stored_in_slips(sim, true);
 
-  // the last operation that may fail
+  // the last operations that may fail
   const NoliActiveSet* set = noli_stage_constraints(stage);
+  NOLI_TRY(noli_state_reserve_slips(sim->context, &sim->state, stage->friction.slips.count));
   NOLI_TRY(noli_sim_set_constraint_count(sim, set != NULL ? set->constraint.count : 0));
+  NOLI_TRY(noli_sim_put_slips(sim, &stage->friction.slips)); // there is room
   sim->energy.damping_loss += loss;
-  sim->energy.friction_loss += friction_loss;
+  sim->energy.friction_loss += friction_loss - (kept - stored);
   sim->energy.gained = sim->energy.start.gain;
   noli_sim_keep_past(sim);
   memcpy(sim->state.x, stage->here->x, noli_sim_vector_bytes(sim));

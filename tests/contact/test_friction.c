@@ -83,7 +83,7 @@ static void derivatives_agree_with_differences(void** state) {
       double slide[2] = {share[i] * eps * cos(angle), share[i] * eps * sin(angle)};
       memcpy(x_hat, made.x, sizeof x_hat);
       displace(&made, &set.contact.data[0], slide, 0.3 * eps, x);
-      NoliFriction friction = {&set, x_hat, eps, 1.0};
+      NoliFriction friction = {&set, x_hat, eps, 1.0, NULL};
       Evaluation term = {noli_friction_term(&friction), NOLI_EVAL_PROJECTED};
 
       // the third derivative jumps at u = 0 and at eps: errors of first order in the step there
@@ -132,7 +132,7 @@ static void stribeck_derivatives_agree_with_differences(void** state) {
     // plain derivatives
     double x[12], plain[144], projected[144], y[12];
     stribeck_case(context, &random, share[i % 6], eps, &made, &set, x);
-    NoliFriction friction = {&set, made.x, eps, 1.0};
+    NoliFriction friction = {&set, made.x, eps, 1.0, NULL};
     Evaluation evaluation = {noli_friction_term(&friction), NOLI_EVAL_HESSIAN};
     test_derivatives(evaluate, &evaluation, 12, x, 0.05 * eps, 1e-4, 2e-3);
 
@@ -177,7 +177,7 @@ static void majorizer_lies_above_stribeck(void** state) {
     double x[12], gradient[12], hessian[144];
     stribeck_case(context, &random, pow(10.0, test_random(&random, -2.0, 2.0)), eps, &made, &set,
                   x);
-    NoliFriction friction = {&set, made.x, eps, 1.0};
+    NoliFriction friction = {&set, made.x, eps, 1.0, NULL};
     set.contact.data[0].majorized = true;
     Evaluation evaluation = {noli_friction_term(&friction), NOLI_EVAL_PROJECTED};
     double here = evaluate(&evaluation, x, gradient, hessian);
@@ -221,7 +221,7 @@ static void friction_is_majorized_where_steps_overshoot(void** state) {
     Case made;
     NoliFrictionSet set;
     case_friction(context, &friction_pairs, which, &random, &made, &set);
-    NoliFriction friction = {&set, made.x, eps, 1.0};
+    NoliFriction friction = {&set, made.x, eps, 1.0, NULL};
     for (int i = 0; i < 5; i++) {
       double x[12], x_end[12];
       displace(&made, &set.contact.data[0], (double[]){100.0 * eps * starts[i], 0.0}, 0.0, x);
@@ -264,7 +264,7 @@ static void change_is_that_of_a_whole_step(void** state) {
       Case made;
       NoliFrictionSet set;
       case_friction(context, &friction_pairs, which, &random, &made, &set);
-      NoliFriction friction = {&set, made.x, eps, 1.0};
+      NoliFriction friction = {&set, made.x, eps, 1.0, NULL};
       const NoliFrictionContact* contact = &set.contact.data[0];
 
       // from one sliding to another, seen from a point between them
@@ -314,7 +314,7 @@ static void force_obeys_coulomb(void** state) {
       double angle = test_random(&random, 0.0, 6.0), x[12], force[12] = {0.0};
       double slide[2] = {size * cos(angle), size * sin(angle)};
       displace(&made, contact, slide, 0.0, x);
-      NoliFriction friction = {&set, made.x, eps, 1.0};
+      NoliFriction friction = {&set, made.x, eps, 1.0, NULL};
       noli_friction_forces(&friction, x, 1.0, force);
       NoliPairForces pairs = {0};
       ASSERT_OK(noli_friction_pair_forces(&friction, context, x, 1.0, &pairs));
@@ -363,7 +363,7 @@ static void only_relative_sliding_counts(void** state) {
     Case made;
     NoliFrictionSet set;
     case_friction(context, &friction_pairs, which, &random, &made, &set);
-    NoliFriction friction = {&set, made.x, eps, 1.0};
+    NoliFriction friction = {&set, made.x, eps, 1.0, NULL};
 
     // rigid translation and motion along the normal
     double x[12], still[2] = {0.0, 0.0};
@@ -416,7 +416,7 @@ static void half_spaces_rub_and_frictionless_pairs_are_dropped(void** state) {
   double moved[6], force[6] = {0.0};
   memcpy(moved, x, sizeof x);
   moved[0] += 0.3;
-  NoliFriction friction = {&set, x, 1e-4, 1.0};
+  NoliFriction friction = {&set, x, 1e-4, 1.0, NULL};
   noli_friction_forces(&friction, moved, 1.0, force);
   ASSERT_NEAR(force[0], -MU * set.contact.data[0].lambda, 1e-12 * MU * set.contact.data[0].lambda);
   ASSERT_NEAR(force[1], 0.0, 1e-15);

@@ -69,7 +69,7 @@ typedef struct Forces {
 } Forces;
 
 static NoliGcpFriction friction_of(const Forces* of, const NoliGcp* gcp) {
-  return (NoliGcpFriction){gcp, &of->pairs, of->x_hat, 2e-3, 0.5, true};
+  return (NoliGcpFriction){gcp, &of->pairs, of->x_hat, 2e-3, 0.5, true, NULL};
 }
 
 // The gradient, or the residuals of friction, over all vertices.

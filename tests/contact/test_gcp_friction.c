@@ -83,7 +83,7 @@ static FrictionContact make_in_plane(TestRandom* random, double wander) {
 static void point(FrictionContact* rub) {
   rub->pairs = (NoliContactPairs){.n_body = 2, .law = &rub->law};
   rub->gcp = (NoliGcp){&rub->scene->model, &rub->scene->set, KAPPA};
-  rub->friction = (NoliGcpFriction){&rub->gcp, &rub->pairs, rub->x_hat, EPS_V, H_V, true};
+  rub->friction = (NoliGcpFriction){&rub->gcp, &rub->pairs, rub->x_hat, EPS_V, H_V, true, NULL};
 }
 
 static void done(FrictionContact* rub) {

@@ -229,7 +229,7 @@ static void force_is_that_of_lagged_friction_at_the_same_x(void** state) {
       noli_friction_set_init(&set);
       ASSERT_OK(noli_friction_set_build(&set, context, &setup.made.set, NULL, &setup.pairs,
                                         setup.made.x, KAPPA, DHAT));
-      NoliFriction lagged = {&set, setup.x_hat, EPS / 0.5, 0.5};
+      NoliFriction lagged = {&set, setup.x_hat, EPS / 0.5, 0.5, NULL};
       double want[12] = {0.0}, got[12] = {0.0}, size = 0.0;
       noli_friction_forces(&lagged, setup.made.x, 0.3, want);
       noli_implicit_friction_forces(&setup.friction, setup.made.x, 0.3, got);

@@ -6,7 +6,7 @@
 
 static void every_kind_lists_names_and_descriptions(void** state) {
   (void)state;
-  assert_int_equal(noli_choice_kinds(), NOLI_CHOICE_GRADIENT_MODE + 1);
+  assert_int_equal(noli_choice_kinds(), NOLI_CHOICE_FRICTION_LAW + 1);
   for (int32_t k = 0; k < noli_choice_kinds(); k++) {
     NoliChoice kind = (NoliChoice)k;
     int32_t n = noli_choice_count(kind);
@@ -43,6 +43,8 @@ static const char** member_of(NoliChoice kind, NoliSimDef* def, NoliBodyDef* bod
     return &def->contact_model;
   case NOLI_CHOICE_FRICTION_METHOD:
     return &def->friction_method;
+  case NOLI_CHOICE_FRICTION_LAW:
+    return &def->friction_law;
   case NOLI_CHOICE_LINEAR_SOLVER:
     return &def->linear_solver;
   case NOLI_CHOICE_GENERAL_SOLVER:

@@ -2,6 +2,7 @@
 
 #include "base/ranks.h"
 
+#include "contact/friction/stick.h"
 #include "contact/ipc.h"
 
 #include <string.h>
@@ -61,7 +62,8 @@ static NoliFrictionContact friction_contact(const NoliFrictionLaw* law,
   NoliFrictionContact made = {.law = *law,
                               .lambda = contact->lambda,
                               .entity = {contact->entity[0], contact->entity[1]},
-                              .n_first = contact->n_first};
+                              .n_first = contact->n_first,
+                              .by_vertex = contact->by_vertex};
   memcpy(made.weight, contact->weight, sizeof made.weight);
   made.t[0] = noli_orthogonal3(contact->normal);
   made.t[1] = noli_cross3(contact->normal, made.t[0]);
@@ -233,17 +235,26 @@ done:
   return status;
 }
 
+// How often the displacement of a step counts (stick.h).
+static double rate_of(const NoliFriction* data) {
+  return data->stick != NULL ? data->stick->rate : 1.0;
+}
+
 void noli_friction_sliding(const NoliFriction* data, int64_t i, const double* x, double u[2]) {
   const NoliFrictionContact* contact = &data->set->contact.data[i];
   Stencil stencil = stencil_of(data->set, i);
+  const double* origin = data->stick != NULL ? data->stick->x : data->x_hat;
   NoliVec3 moved = {0.0, 0.0, 0.0};
   for (int32_t k = 0; k < stencil.size && stencil.node[k] != NOLI_NULL_INDEX; k++) {
     int64_t at = 3 * (int64_t)stencil.node[k];
-    NoliVec3 from = data->x_hat != NULL ? noli_load3(data->x_hat + at) : noli_vec3(0.0, 0.0, 0.0);
+    NoliVec3 from = origin != NULL ? noli_load3(origin + at) : noli_vec3(0.0, 0.0, 0.0);
     moved = noli_mul_add3(moved, stencil.weight[k], noli_sub3(noli_load3(x + at), from));
   }
   u[0] = noli_dot3(contact->t[0], moved);
   u[1] = noli_dot3(contact->t[1], moved);
+  for (int k = 0; k < 2 && data->stick != NULL; k++) {
+    u[k] = contact->offset[k] + data->stick->rate * u[k];
+  }
 }
 
 static double length2(const double u[2]) {
@@ -251,14 +262,44 @@ static double length2(const double u[2]) {
 }
 
 NoliSlidingLaw noli_friction_law_of(const NoliFriction* data, int64_t i) {
-  return noli_sliding_law(&data->set->contact.data[i].law, data->eps_v, data->h_v);
+  const NoliFrictionLaw* law = &data->set->contact.data[i].law;
+  return data->stick != NULL
+             ? noli_stick_law(law, data->stick->length, data->stick->rate * data->stick->duration)
+             : noli_sliding_law(law, data->eps_v, data->h_v);
+}
+
+// The viscous force over the sliding of this step of a contact that sticks, N/m.
+static double drag_of(const NoliFriction* data, int64_t i) {
+  const NoliFrictionContact* contact = &data->set->contact.data[i];
+  return data->stick != NULL ? contact->law.mu_v * contact->lambda / data->stick->duration : 0.0;
+}
+
+void noli_friction_drag(const NoliFriction* data, int64_t i, const double u[2], double force[2]) {
+  const NoliFrictionContact* contact = &data->set->contact.data[i];
+  double drag = drag_of(data, i);
+  for (int k = 0; k < 2; k++) {
+    force[k] = drag > 0.0 ? drag / rate_of(data) * (u[k] - contact->offset[k]) : 0.0;
+  }
+}
+
+// The potential at a sliding u.
+static double potential_at(const NoliFriction* data, int64_t i, const double u[2]) {
+  const NoliFrictionContact* contact = &data->set->contact.data[i];
+  NoliSlidingLaw law = noli_friction_law_of(data, i);
+  double energy = noli_sliding_potential(&law, length2(u), contact->lambda) / rate_of(data);
+  if (drag_of(data, i) > 0.0) {
+    double drag[2];
+    noli_friction_drag(data, i, u, drag);
+    energy += 0.5 / rate_of(data) *
+              (drag[0] * (u[0] - contact->offset[0]) + drag[1] * (u[1] - contact->offset[1]));
+  }
+  return energy;
 }
 
 static double contact_energy(const NoliFriction* data, int64_t i, const double* x) {
-  NoliSlidingLaw law = noli_friction_law_of(data, i);
   double u[2];
   noli_friction_sliding(data, i, x, u);
-  return noli_sliding_potential(&law, length2(u), data->set->contact.data[i].lambda);
+  return potential_at(data, i, u);
 }
 
 // The derivative of the potential with respect to sum_i w_i x_i: (c / |u|) T u, a vector in the
@@ -268,9 +309,14 @@ static NoliVec3 contact_gradient(const NoliFriction* data, int64_t i, const doub
   NoliSlidingLaw law = noli_friction_law_of(data, i);
   double u[2];
   noli_friction_sliding(data, i, x, u);
-  double scale = noli_sliding_over_y(&law, length2(u), contact->lambda);
-  return noli_add3(noli_scale3(scale * u[0], contact->t[0]),
-                   noli_scale3(scale * u[1], contact->t[1]));
+  double scale = noli_sliding_over_y(&law, length2(u), contact->lambda), drag[2];
+  NoliVec3 dry =
+      noli_add3(noli_scale3(scale * u[0], contact->t[0]), noli_scale3(scale * u[1], contact->t[1]));
+  if (drag_of(data, i) == 0.0) {
+    return dry;
+  }
+  noli_friction_drag(data, i, u, drag);
+  return noli_mul_add3(noli_mul_add3(dry, drag[0], contact->t[0]), drag[1], contact->t[1]);
 }
 
 // The quadratic model of the potential of a contact at a sliding u: its second derivative is
@@ -280,6 +326,7 @@ typedef struct Model {
   double s[2];
   double across; // c / |u|
   double along;  // c', clamped to 0 if projected, or that of a majorizing quadratic
+  double drag;   // of contacts that stick, in all directions
 } Model;
 
 // As the potential is concave in |u|^2, c / |u| decreases: with curvature c / |u| in all
@@ -298,6 +345,7 @@ static Model model_at(const NoliFriction* data, int64_t i, const double* x, bool
   model.along =
       contact->majorized ? model.across : noli_sliding_derivative(&law, y, contact->lambda);
   model.along = projected && model.along < 0.0 ? 0.0 : model.along;
+  model.drag = drag_of(data, i);
   return model;
 }
 
@@ -306,7 +354,9 @@ static void contact_block(const NoliFriction* data, int64_t i, const double* x, 
                           double block[9]) {
   const NoliFrictionContact* contact = &data->set->contact.data[i];
   Model model = model_at(data, i, x, projected);
-  const double *s = model.s, along = model.along, across = model.across;
+  double rate = rate_of(data);
+  const double *s = model.s, along = rate * model.along + model.drag,
+               across = rate * model.across + model.drag;
   NoliVec3 a = noli_add3(noli_scale3(s[0], contact->t[0]), noli_scale3(s[1], contact->t[1]));
   NoliVec3 b = noli_sub3(noli_scale3(s[0], contact->t[1]), noli_scale3(s[1], contact->t[0]));
   const double av[3] = {a.x, a.y, a.z}, bv[3] = {b.x, b.y, b.z};
@@ -324,10 +374,8 @@ typedef struct Course {
 } Course;
 
 static Course course_of(const NoliFriction* data, int64_t i, const double* x, const double* x_end) {
-  const NoliFrictionContact* contact = &data->set->contact.data[i];
-  NoliSlidingLaw law = noli_friction_law_of(data, i);
   Model model = model_at(data, i, x, true);
-  double end[2];
+  double end[2], drag[2];
   noli_friction_sliding(data, i, x_end, end);
 
   const double *u = model.u, *s = model.s;
@@ -335,9 +383,16 @@ static Course course_of(const NoliFriction* data, int64_t i, const double* x, co
   double along = s[0] * du[0] + s[1] * du[1], across = s[0] * du[1] - s[1] * du[0];
   double expected = model.across * (u[0] * du[0] + u[1] * du[1]) +
                     0.5 * (model.along * along * along + model.across * across * across);
-  double change = noli_sliding_potential(&law, length2(end), contact->lambda) -
-                  noli_sliding_potential(&law, length2(u), contact->lambda);
+  double change = potential_at(data, i, end) - potential_at(data, i, u);
   double excess = 0.5 * model.across * (along * along + across * across); // of a majorizing model
+  double rate = rate_of(data);
+  expected /= rate;
+  excess /= rate;
+  if (model.drag > 0.0) {
+    noli_friction_drag(data, i, u, drag);
+    expected += (drag[0] * du[0] + drag[1] * du[1]) / rate +
+                0.5 * model.drag * (du[0] * du[0] + du[1] * du[1]) / (rate * rate);
+  }
   return (Course){change > expected + SEEN * excess, length2(du) < SETTLED * length2(u)};
 }
 

@@ -19,6 +19,11 @@ typedef struct NoliFrictionContact {
   int32_t entity[2];
   int32_t n_first; // nodes that belong to entity[0], the first ones
   bool majorized;  // see noli_friction_majorize
+  bool by_vertex;  // as in NoliNormalContact
+  // of contacts that stick (stick.h)
+  NoliVec3 slip;    // m, at the start of the step
+  double offset[2]; // the same in the basis t
+  double path;      // m, how far it had slid
 } NoliFrictionContact;
 
 // A contact with its normal force.
@@ -29,6 +34,7 @@ typedef struct NoliNormalContact {
   double lambda;    // magnitude of the normal force of the scaled potential
   int32_t entity[2];
   int32_t n_first; // nodes that belong to entity[0], the first ones
+  bool by_vertex;  // its other nodes are a patch that changes: the first one identifies it
 } NoliNormalContact;
 
 // All stencils have 4 nodes, or all have any size: then `first` is not empty.
@@ -45,9 +51,11 @@ typedef struct NoliFrictionSet {
 
 typedef struct NoliFriction {
   const NoliFrictionSet* set;
-  const double* x_hat; // (n_node x 3)
-  double eps_v;        // m/s: slower sliding counts as sticking
-  double h_v;          // s: v = (x - x_hat) / h_v
+  const double* x_hat;                // (n_node x 3)
+  double eps_v;                       // m/s: slower sliding counts as sticking
+  double h_v;                         // s: v = (x - x_hat) / h_v
+  const struct NoliStickTable* stick; // contacts stick, and slide from its x, not from x_hat; NULL:
+                                      // friction is a function of the velocity
 } NoliFriction;
 
 void noli_friction_set_init(NoliFrictionSet* set);
@@ -94,11 +102,16 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_majorize(NoliFrictionSet* set, NoliCon
 // Makes all Hessians exact again.
 void noli_friction_set_exact(NoliFrictionSet* set);
 
-// Sliding u of contact i from x_hat to x in its plane; if x_hat is NULL, x is a displacement.
+// Sliding u of contact i from x_hat to x in its plane, or its trial slip (stick.h); if x_hat is
+// NULL, x is a displacement.
 void noli_friction_sliding(const NoliFriction* data, int64_t i, const double* x, double u[2]);
 
-// The law of contact i, scaled to the stage.
+// The law of contact i, scaled to the stage; of contacts that stick its dry part.
 NoliSlidingLaw noli_friction_law_of(const NoliFriction* data, int64_t i);
+
+// The viscous force on contact i with the sliding u, in its plane; zero where it is a part of the
+// law, which is that of a velocity.
+void noli_friction_drag(const NoliFriction* data, int64_t i, const double u[2], double force[2]);
 
 // Stencils of 4 nodes, or of any size. `data` is borrowed; data->eps_v, data->h_v > 0.
 NoliEnergyTerm noli_friction_term(const NoliFriction* data);

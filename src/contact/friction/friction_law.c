@@ -39,8 +39,19 @@ static double sliding_integral(double y, double reach) {
   return y * (1.0 - q * q + 0.5 * q * q * q);
 }
 
+// The same where g is 1 up to eps and decreases from there on.
+static double stick_potential(double y, double eps, double reach) {
+  double corner = fmin(y, eps);
+  return corner * corner / eps * (1.0 - corner / (3.0 * eps)) +
+         (y > eps ? sliding_integral(fmin(y - eps, reach), reach) : 0.0);
+}
+
 // Integral of g s from 0 to y.
-static double rise_potential(double y, double eps, double reach) {
+static double rise_potential(const NoliSlidingLaw* law, double y) {
+  double eps = law->eps, reach = law->reach;
+  if (law->start > 0.0) {
+    return stick_potential(y, eps, reach);
+  }
   double end = fmin(y, reach), corner = fmin(end, eps);
   return sticking_integral(corner, eps, reach) +
          (end > eps ? sliding_integral(end, reach) - sliding_integral(eps, reach) : 0.0);
@@ -58,6 +69,19 @@ NoliSlidingLaw noli_sliding_law(const NoliFrictionLaw* law, double eps_v, double
                           .drag = law->mu_v / h_v};
 }
 
+NoliSlidingLaw noli_stick_law(const NoliFrictionLaw* law, double length, double duration) {
+  return (NoliSlidingLaw){.mu_d = law->mu_d,
+                          .rise = law->mu_s - law->mu_d,
+                          .eps = length,
+                          .reach = duration * law->v_s,
+                          .start = length};
+}
+
+// The sliding over which `rise` decreases.
+static double beyond_start(const NoliSlidingLaw* law, double y) {
+  return fmax(y - law->start, 0.0);
+}
+
 // Each part is multiplied by lambda before it is added, so that pure Coulomb friction is the
 // product of its coefficient, lambda and f1 to the last bit.
 
@@ -65,7 +89,7 @@ double noli_sliding_over_y(const NoliSlidingLaw* law, double y, double lambda) {
   double f1_over_y = noli_friction_f1_over_y(y, law->eps);
   double sum = law->mu_d * lambda * f1_over_y;
   if (law->rise > 0.0) {
-    sum += law->rise * lambda * (share_of_rise(y, law->reach) * f1_over_y);
+    sum += law->rise * lambda * (share_of_rise(beyond_start(law, y), law->reach) * f1_over_y);
   }
   return sum + law->drag * lambda;
 }
@@ -74,9 +98,10 @@ double noli_sliding_derivative(const NoliSlidingLaw* law, double y, double lambd
   double derivative = noli_friction_f1_derivative(y, law->eps);
   double sum = law->mu_d * lambda * derivative;
   if (law->rise > 0.0) {
-    double f1 = y * noli_friction_f1_over_y(y, law->eps);
+    double f1 = y * noli_friction_f1_over_y(y, law->eps), beyond = beyond_start(law, y);
     sum += law->rise * lambda *
-           (share_derivative(y, law->reach) * f1 + share_of_rise(y, law->reach) * derivative);
+           (share_derivative(beyond, law->reach) * f1 +
+            share_of_rise(beyond, law->reach) * derivative);
   }
   return sum + law->drag * lambda;
 }
@@ -88,7 +113,7 @@ double noli_sliding_over_y_by_lambda(const NoliSlidingLaw* law, double y) {
 double noli_sliding_potential(const NoliSlidingLaw* law, double y, double lambda) {
   double sum = law->mu_d * lambda * noli_friction_f0(y, law->eps);
   if (law->rise > 0.0) {
-    sum += law->rise * lambda * rise_potential(y, law->eps, law->reach);
+    sum += law->rise * lambda * rise_potential(law, y);
   }
   return sum + 0.5 * law->drag * lambda * y * y;
 }

@@ -30,6 +30,7 @@ typedef struct NoliSlidingLaw {
   double eps;   // h_v eps_v, m: less sliding counts as sticking
   double reach; // h_v v_s, m: `rise` acts up to here; used if rise > 0
   double drag;  // mu_v / h_v, 1/m
+  double start; // m: `rise` decreases from here on: 0, or eps of contacts that stick
 } NoliSlidingLaw;
 
 // Whether the law has any friction.
@@ -39,6 +40,11 @@ bool noli_friction_law_acts(const NoliFrictionLaw* law);
 // lambda is multiplied by h_e^2, magnitudes are as well, and potentials are those of the
 // incremental potential, which is scaled by h_e^2.
 NoliSlidingLaw noli_sliding_law(const NoliFrictionLaw* law, double eps_v, double h_v);
+
+// The dry part of a law for contacts that stick (stick.h): y is the elastic slip, `length` the one
+// at which they yield, and a stage takes `duration`. They slide at the speed (y - length) /
+// duration: below `length` the static coefficient acts in full.
+NoliSlidingLaw noli_stick_law(const NoliFrictionLaw* law, double length, double duration);
 
 // c / y, finite at 0: the force is -(c / y) u for the sliding u, |u| = y >= 0.
 double noli_sliding_over_y(const NoliSlidingLaw* law, double y, double lambda);

@@ -1,5 +1,7 @@
 #include "contact/friction/friction_residual.h"
 
+#include "contact/friction/stick.h"
+
 #include <math.h>
 
 // A contact counts for both of its bodies, and once for a body that touches itself.
@@ -35,22 +37,25 @@ static void add_all(const NoliFriction* data, const Motion* motion, SumsOf* sums
   }
 }
 
-static double sliding_at(const NoliFriction* data, int64_t i, const Motion* motion) {
-  double u[2];
+// The length of the sliding, and of the viscous force that the law lacks.
+static double sliding_at(const NoliFriction* data, int64_t i, const Motion* motion, double* drag) {
+  double u[2], force[2];
   noli_friction_sliding(data, i, motion->x, u);
+  noli_friction_drag(data, i, u, force);
+  *drag = sqrt(force[0] * force[0] + force[1] * force[1]);
   return sqrt(u[0] * u[0] + u[1] * u[1]);
 }
 
 static NoliFrictionSums force_of(const NoliFriction* data, int64_t i, const NoliSlidingLaw* law,
                                  double lambda, const Motion* motion) {
-  double y = sliding_at(data, i, motion);
-  return (NoliFrictionSums){.force = y * noli_sliding_over_y(law, y, lambda)};
+  double drag, y = sliding_at(data, i, motion, &drag);
+  return (NoliFrictionSums){.force = y * noli_sliding_over_y(law, y, lambda) + drag};
 }
 
 static NoliFrictionSums bounds_of(const NoliFriction* data, int64_t i, const NoliSlidingLaw* law,
                                   double lambda, const Motion* motion) {
-  double y = sliding_at(data, i, motion), at = fmax(y, law->eps);
-  double most = at * noli_sliding_over_y(law, at, lambda);
+  double drag, y = sliding_at(data, i, motion, &drag), at = fmax(y, law->eps);
+  double most = at * noli_sliding_over_y(law, at, lambda) + drag;
   return (NoliFrictionSums){.least = y < law->eps ? 0.0 : most, .most = most};
 }
 
@@ -62,7 +67,7 @@ static NoliFrictionSums change_of(const NoliFriction* data, int64_t i, const Nol
   noli_friction_sliding(data, i, motion->x, u);
   noli_friction_sliding(&moved, i, motion->step, p);
   for (int32_t end = 0; end < 2; end++) {
-    double by = end - motion->alpha;
+    double by = (end - motion->alpha) * (data->stick != NULL ? data->stick->rate : 1.0);
     double a = u[0] + by * p[0], b = u[1] + by * p[1];
     double over_y = noli_sliding_over_y(law, sqrt(a * a + b * b), lambda);
     force[end][0] = over_y * a;

@@ -13,7 +13,7 @@ bool noli_sliding_law_of(const NoliImplicitFriction* data, const int32_t entity[
                          NoliSlidingLaw* law) {
   const NoliFrictionLaw* found = noli_contact_pairs_law(data->pairs, entity[0], entity[1]);
   if (found != NULL) {
-    *law = noli_sliding_law(found, data->eps_v, data->h_v);
+    *law = noli_stick_or_velocity_law(found, data->stick, data->eps_v, data->h_v);
   }
   return found != NULL;
 }
@@ -31,7 +31,17 @@ NoliSliding noli_contact_sliding(const NoliImplicitFriction* data, const NoliCon
   NoliSliding sliding =
       noli_sliding_begin(noli_pair_size[contact->kind], contact->node, &closest, x, data->x_hat);
   double d = sqrt(closest.d_sqr);
-  noli_sliding_set_normal(&sliding, noli_scale3(1.0 / d, closest.r), d);
+  NoliVec3 normal = noli_scale3(1.0 / d, closest.r);
+  if (data->stick != NULL) {
+    int32_t size = noli_pair_size[contact->kind], first = noli_contact_first_side(contact);
+    NoliVec3 slip =
+        noli_stick_slip(data->stick, contact->node, contact->entity, first,
+                        noli_stick_nearest(contact->node, closest.weight, 0, first),
+                        noli_stick_nearest(contact->node, closest.weight, first, size), normal, x);
+    slip = noli_scale3(noli_stick_sign(closest.weight, first), slip);
+    noli_sliding_stick(&sliding, slip, data->stick->rate);
+  }
+  noli_sliding_set_normal(&sliding, normal, d);
   double gap = d <= contact->offset ? 0.0 : d - contact->offset;
   *force = noli_gap_force(data->barrier, contact->weight * mollifier, contact->range, gap);
   sliding.lambda = force->lambda;
@@ -117,6 +127,12 @@ static void evaluate_plane(const void* user, const double* x, int64_t stencil, d
     double gap = fmax(noli_plane_gap(data->barrier, contact, x), 0.0);
     NoliGapForce normal = noli_gap_force(data->barrier, 1.0, contact->range, gap);
     NoliSliding sliding = noli_sliding_begin(1, &contact->node, &closest, x, data->x_hat);
+    if (data->stick != NULL) {
+      const int32_t node[4] = {contact->node, NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX};
+      NoliVec3 slip = noli_stick_slip(data->stick, node, contact->entity, 1, contact->node,
+                                      NOLI_NULL_INDEX, plane->normal, x);
+      noli_sliding_stick(&sliding, slip, data->stick->rate);
+    }
     noli_sliding_set_normal(&sliding, plane->normal, gap);
     sliding.lambda = normal.lambda;
 

@@ -8,18 +8,20 @@
 #pragma once
 
 #include "contact/friction/sliding.h"
+#include "contact/friction/stick.h"
 #include "contact/ipc.h"
 #include "linalg/force_term.h"
 
 typedef struct NoliImplicitFriction {
   const NoliBarrier* barrier; // contacts, half-spaces, kappa and dhat
   const NoliContactPairs* pairs;
-  const double* x_hat; // (n_node x 3)
+  const double* x_hat; // (n_node x 3); of contacts that stick, where the step began
   double eps_v;        // m/s: slower sliding counts as sticking
   double h_v;          // s: v = (x - x_hat) / h_v
   // false: the Jacobian leaves out the derivatives of weights and normal ("basis term"), which is
   // cheaper and not exact; the force is the same
   bool basis_derivatives;
+  const NoliStickTable* stick; // contacts stick; NULL: they have a law of the velocity
 } NoliImplicitFriction;
 
 // Contacts between bodies: stencils of 4 nodes. `data` is borrowed.

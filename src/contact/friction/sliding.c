@@ -10,7 +10,7 @@ static NoliVec3 tangential(NoliVec3 a, NoliVec3 n) {
 
 NoliSliding noli_sliding_begin(int32_t size, const int32_t* node, const NoliClosest* closest,
                                const double* x, const double* x_hat) {
-  NoliSliding sliding = {.size = size, .closest = *closest};
+  NoliSliding sliding = {.size = size, .closest = *closest, .rate = 1.0};
   for (int32_t i = 0; i < size; i++) {
     int64_t at = 3 * (int64_t)node[i];
     sliding.y[i] = noli_load3(x + at);
@@ -18,6 +18,14 @@ NoliSliding noli_sliding_begin(int32_t size, const int32_t* node, const NoliClos
     sliding.q = noli_mul_add3(sliding.q, closest->weight[i], sliding.moved[i]);
   }
   return sliding;
+}
+
+void noli_sliding_stick(NoliSliding* sliding, NoliVec3 slip, double rate) {
+  for (int32_t i = 0; i < sliding->size; i++) {
+    sliding->moved[i] = noli_scale3(rate, sliding->moved[i]);
+  }
+  sliding->q = noli_mul_add3(slip, rate, sliding->q);
+  sliding->rate = rate;
 }
 
 void noli_sliding_set_normal(NoliSliding* sliding, NoliVec3 n, double d) {
@@ -87,7 +95,7 @@ static NoliVec3 parameter_row(const NoliSliding* sliding, const Basis* basis, in
 // du by node j.
 static NoliMat3 sliding_by_node(const NoliSliding* sliding, const Basis* basis, int32_t j) {
   const double w = sliding->closest.weight[j];
-  NoliMat3 dq = noli_scale33(w, noli_identity3());
+  NoliMat3 dq = noli_scale33(sliding->rate * w, noli_identity3());
   NoliMat3 dn = noli_scale33(w / sliding->d, basis->others);
   for (int32_t k = 0; k < basis->n_dir; k++) {
     dq = noli_sub33(dq, noli_outer33(basis->z[k], parameter_row(sliding, basis, k, j)));

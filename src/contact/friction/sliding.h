@@ -24,15 +24,20 @@ typedef struct NoliSliding {
   NoliClosest closest;
   NoliVec3 n; // unit
   double d;
-  NoliVec3 q;
+  NoliVec3 q; // and the elastic slip of a contact that sticks (stick.h), which is constant
   NoliVec3 u;
   double lambda;
+  double rate; // dq / dx: 1, or r of contacts that stick
 } NoliSliding;
 
 // Initializes with the nodes `node` (size) at x and their closest points; the caller sets n and
 // lambda.
 NoliSliding noli_sliding_begin(int32_t size, const int32_t* node, const NoliClosest* closest,
                                const double* x, const double* x_hat);
+
+// Adds the elastic slip of a contact that sticks to q, of which the displacement counts `rate`
+// times.
+void noli_sliding_stick(NoliSliding* sliding, NoliVec3 slip, double rate);
 
 // Sets the normal, the distance and u.
 void noli_sliding_set_normal(NoliSliding* sliding, NoliVec3 n, double d);

@@ -16,10 +16,21 @@ bool noli_gcp_find_friction_contact(const NoliGcpFriction* data, int64_t i, cons
   }
   of->normal = noli_gcp_normal(data->gcp, i, pairs->n_body, x);
   const NoliGcpNormal* normal = &of->normal;
-  of->law = noli_sliding_law(noli_contact_pairs_law(pairs, normal->entity[0], normal->entity[1]),
-                             data->eps_v, data->h_v);
+  of->law = noli_stick_or_velocity_law(
+      noli_contact_pairs_law(pairs, normal->entity[0], normal->entity[1]), data->stick, data->eps_v,
+      data->h_v);
   of->sliding =
       noli_sliding_begin(normal->n_vertex, normal->vertex, &normal->closest, x, data->x_hat);
+  if (data->stick != NULL) {
+    const double* weight = normal->closest.weight;
+    NoliVec3 slip = noli_stick_slip(
+        data->stick, normal->vertex, normal->entity, normal->n_first,
+        noli_stick_nearest(normal->vertex, weight, 0, normal->n_first),
+        noli_stick_nearest(normal->vertex, weight, normal->n_first, normal->n_vertex),
+        normal->normal, x);
+    slip = noli_scale3(noli_stick_sign(weight, normal->n_first), slip);
+    noli_sliding_stick(&of->sliding, slip, data->stick->rate);
+  }
   noli_sliding_set_normal(&of->sliding, normal->normal, normal->d);
   of->sliding.lambda = normal->lambda;
   return true;

@@ -9,15 +9,17 @@
 #pragma once
 
 #include "contact/friction/sliding.h"
+#include "contact/friction/stick.h"
 #include "contact/gcp/gcp_forces.h"
 
 typedef struct NoliGcpFriction {
   const NoliGcp* gcp;
   const NoliContactPairs* pairs;
-  const double* x_hat;    // (n_node x 3)
-  double eps_v;           // m/s: slower sliding counts as sticking
-  double h_v;             // s: v = (x - x_hat) / h_v
-  bool basis_derivatives; // as in NoliImplicitFriction
+  const double* x_hat;         // (n_node x 3)
+  double eps_v;                // m/s: slower sliding counts as sticking
+  double h_v;                  // s: v = (x - x_hat) / h_v
+  bool basis_derivatives;      // as in NoliImplicitFriction
+  const NoliStickTable* stick; // as in NoliImplicitFriction
 } NoliGcpFriction;
 
 // A pair with friction, at x.

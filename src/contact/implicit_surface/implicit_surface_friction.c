@@ -22,6 +22,17 @@ static NoliVec3 relative_motion(const NoliImplicitSurfaceFriction* data, const d
   return q;
 }
 
+// The elastic slip of a contact that sticks. A vertex of its patch turns as the surface.
+static NoliVec3 held_slip(const NoliImplicitSurfaceFriction* data, int64_t c, NoliVec3 normal,
+                          const double* x) {
+  const NoliImplicitSurfaceContactSet* set = data->penalty->set;
+  const NoliImplicitSurfaceContact* contact = &set->contact.data[c];
+  const int32_t node[4] = {contact->point, NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX};
+  int32_t other =
+      contact->n_triangle > 0 ? set->node.data[set->first.data[c] + 1] : NOLI_NULL_INDEX;
+  return noli_stick_slip(data->stick, node, contact->entity, 1, contact->point, other, normal, x);
+}
+
 bool noli_implicit_surface_find_friction_contact(const NoliImplicitSurfaceFriction* data,
                                                  const double* x, int64_t c, Rubbing* of) {
   const NoliImplicitSurfaceContact* contact = &data->penalty->set->contact.data[c];
@@ -35,11 +46,15 @@ bool noli_implicit_surface_find_friction_contact(const NoliImplicitSurfaceFricti
   if (of->here.b.first == 0.0 || of->steepness == 0.0) {
     return false;
   }
-  of->law = noli_sliding_law(law, data->eps_v, data->h_v);
+  of->law = noli_stick_or_velocity_law(law, data->stick, data->eps_v, data->h_v);
   of->sliding = (NoliSliding){.q = relative_motion(data, x, c, &of->here),
-                              .lambda = -of->here.b.first * of->steepness};
-  noli_sliding_set_normal(&of->sliding, noli_scale3(1.0 / of->steepness, of->here.value.gradient),
-                          of->here.value.d);
+                              .lambda = -of->here.b.first * of->steepness,
+                              .rate = 1.0};
+  NoliVec3 normal = noli_scale3(1.0 / of->steepness, of->here.value.gradient);
+  if (data->stick != NULL) {
+    noli_sliding_stick(&of->sliding, held_slip(data, c, normal, x), data->stick->rate);
+  }
+  noli_sliding_set_normal(&of->sliding, normal, of->here.value.d);
   return true;
 }
 
@@ -52,12 +67,12 @@ static NoliMat3 force_by_node(const Rubbing* of, const NoliPatchNode* node, bool
   const NoliSliding* sliding = &of->sliding;
   const NoliVec3 n = sliding->n;
   NoliMat3 P = tangent_projection(n);
-  NoliMat3 du = noli_scale33(node->weight, P);
+  NoliMat3 du = noli_scale33(sliding->rate * node->weight, P);
 
   // through the average and the normal: du = P dq - (n . q) dn - n (q^T dn), dn = P dg / |g|
   if (basis) {
     NoliMat3 dn = noli_scale33(1.0 / of->steepness, noli_mul33(P, node->by_gradient));
-    du = noli_add33(du, noli_mul33(P, node->by_moved));
+    du = noli_add33(du, noli_scale33(sliding->rate, noli_mul33(P, node->by_moved)));
     du = noli_sub33(du, noli_scale33(noli_dot3(n, sliding->q), dn));
     du = noli_sub33(du, noli_outer33(n, noli_transpose_mul33_vec(&dn, sliding->q)));
   }

@@ -182,7 +182,8 @@ NoliStatus noli_implicit_surface_friction(const NoliImplicitSurfacePenalty* data
     NoliNormalContact made = {.normal = noli_normalize3(here.value.gradient),
                               .lambda = -here.b.first * noli_norm3(here.value.gradient),
                               .entity = {contact->entity[0], contact->entity[1]},
-                              .n_first = 1};
+                              .n_first = 1,
+                              .by_vertex = true};
     NOLI_TRY(noli_friction_set_add_stencil(friction, context, pairs, &made, size,
                                            set->node.data + first, weight));
   }

@@ -1,0 +1,531 @@
+#include "contact/friction/stick.h"
+
+#include "base/sort.h"
+
+#include <string.h>
+
+// Rotations by more than about this cosine are no rotations of a step: shells that snap, edges that
+// shrink to a point.
+#define TURNED_OVER (-0.5)
+
+// A slip that is closer to the normal than this sine belongs to another side of an edge.
+#define NEARLY_NORMAL 0.1
+
+// ---- rotations ----------------------------------------------------------------------------------
+
+NoliStatus noli_stick_create(NoliContext* context, const NoliSurface* surface,
+                             NoliStickTable* table) {
+  NoliStatus status = NOLI_OK;
+  int32_t n_vert = surface->n_vert;
+  table->n_vert = n_vert;
+  NOLI_NEW_ZERO(context, table->x, 3 * (int64_t)n_vert);
+  NOLI_NEW(context, table->turn, 2 * (int64_t)n_vert);
+  for (int64_t i = 0; i < 2 * (int64_t)n_vert; i++) {
+    table->turn[i] = NOLI_NULL_INDEX;
+  }
+
+  // edges first, which triangles replace
+  for (int64_t e = 0; e < surface->n_edge; e++) {
+    const int32_t* edge = surface->edge + 2 * e;
+    for (int32_t k = 0; k < 2 && edge[0] != edge[1]; k++) {
+      int32_t* turn = table->turn + 2 * (int64_t)edge[k];
+      turn[0] = turn[0] == NOLI_NULL_INDEX ? edge[1 - k] : turn[0];
+    }
+  }
+  for (int64_t t = 0; t < surface->n_tri; t++) {
+    const int32_t* tri = surface->tri + 3 * t;
+    for (int32_t k = 0; k < 3; k++) {
+      int32_t* turn = table->turn + 2 * (int64_t)tri[k];
+      if (turn[1] == NOLI_NULL_INDEX) {
+        turn[0] = tri[(k + 1) % 3];
+        turn[1] = tri[(k + 2) % 3];
+      }
+    }
+  }
+  NOLI_TRY(noli_array_reserve(context, &table->first, n_vert + 1));
+  memset(table->first.data, 0, ((size_t)n_vert + 1) * sizeof *table->first.data);
+  table->first.count = n_vert + 1;
+done:
+  return status;
+}
+
+void noli_stick_free(NoliContext* context, NoliStickTable* table) {
+  noli_array_free(context, &table->first);
+  noli_array_free(context, &table->contact);
+  noli_array_free(context, &table->key);
+  noli_array_free(context, &table->value);
+  noli_free(context, table->turn);
+  noli_free(context, table->x);
+  table->turn = NULL;
+  table->x = NULL;
+}
+
+static NoliVec3 from_to(const double* x, int32_t a, int32_t b) {
+  return noli_sub3(noli_load3(x + 3 * (int64_t)b), noli_load3(x + 3 * (int64_t)a));
+}
+
+// The smallest rotation of a unit vector to another one.
+static NoliMat3 turn_of_line(NoliVec3 from, NoliVec3 to) {
+  double cosine = noli_dot3(from, to);
+  if (!(cosine > TURNED_OVER)) {
+    return noli_identity3();
+  }
+  NoliMat3 W = noli_cross33(noli_cross3(from, to));
+  return noli_add33(noli_add33(noli_identity3(), W),
+                    noli_scale33(1.0 / (1.0 + cosine), noli_mul33(W, W)));
+}
+
+// Columns: along an edge of the triangle, across it, and normal.
+static NoliMat3 frame_of(const double* x, int32_t a, const int32_t other[2]) {
+  NoliVec3 edge = from_to(x, a, other[0]);
+  NoliVec3 normal = noli_normalize3(noli_cross3(edge, from_to(x, a, other[1])));
+  NoliVec3 along = noli_normalize3(edge);
+  return noli_columns33(along, noli_cross3(normal, along), normal);
+}
+
+static bool stands(const NoliStickTable* table, int32_t a, const double* x) {
+  const double* from = table->x + 3 * (int64_t)a;
+  return memcmp(from, x + 3 * (int64_t)a, 3 * sizeof *x) == 0;
+}
+
+// The rotation at vertex a since the start of the step.
+static NoliMat3 turn_at(const NoliStickTable* table, int32_t a, const double* x) {
+  const int32_t* other = table->turn + 2 * (int64_t)a;
+  bool line = other[1] == NOLI_NULL_INDEX;
+  if (other[0] == NOLI_NULL_INDEX ||
+      (stands(table, a, x) && stands(table, other[0], x) && (line || stands(table, other[1], x)))) {
+    return noli_identity3();
+  }
+  if (line) {
+    return turn_of_line(noli_normalize3(from_to(table->x, a, other[0])),
+                        noli_normalize3(from_to(x, a, other[0])));
+  }
+  return noli_mul_transpose33(frame_of(x, a, other), frame_of(table->x, a, other));
+}
+
+NoliMat3 noli_stick_rotation(const NoliStickTable* table, int32_t a, int32_t b, const double* x) {
+  NoliMat3 first = turn_at(table, a, x);
+  NoliMat3 second = b != NOLI_NULL_INDEX ? turn_at(table, b, x) : noli_identity3();
+  return noli_scale33(0.5, noli_add33(first, second));
+}
+
+NoliVec3 noli_stick_in_plane(NoliVec3 slip, NoliVec3 normal) {
+  NoliVec3 flat = noli_mul_add3(slip, -noli_dot3(slip, normal), normal);
+  double length = noli_norm3(slip), left = noli_norm3(flat);
+  return left > NEARLY_NORMAL * length ? noli_scale3(length / left, flat) : flat;
+}
+
+// ---- keys ---------------------------------------------------------------------------------------
+
+static int64_t pack(int32_t high, int32_t low) {
+  return (int64_t)((uint64_t)(uint32_t)high << 32 | (uint32_t)low);
+}
+
+static int32_t high_of(int64_t word) {
+  return (int32_t)(uint32_t)((uint64_t)word >> 32);
+}
+
+static int32_t low_of(int64_t word) {
+  return (int32_t)(uint32_t)((uint64_t)word & UINT32_MAX);
+}
+
+void noli_stick_key(const int32_t node[4], const int32_t entity[2], int32_t n_first,
+                    int64_t key[NOLI_STICK_WORDS]) {
+  key[0] = pack(node[0], node[1]);
+  key[1] = pack(node[2], node[3]);
+  key[2] = pack(4 * entity[0] + n_first, entity[1]);
+}
+
+void noli_stick_unpack(const int64_t key[NOLI_STICK_WORDS], int32_t node[4], int32_t entity[2],
+                       int32_t* n_first) {
+  node[0] = high_of(key[0]);
+  node[1] = low_of(key[0]);
+  node[2] = high_of(key[1]);
+  node[3] = low_of(key[1]);
+  entity[0] = high_of(key[2]) / 4;
+  entity[1] = low_of(key[2]);
+  *n_first = high_of(key[2]) % 4;
+}
+
+static int compare_keys(const void* one, const void* other) {
+  const int64_t *a = one, *b = other;
+  for (int32_t k = 0; k < NOLI_STICK_WORDS; k++) {
+    if (a[k] != b[k]) {
+      return a[k] < b[k] ? -1 : 1;
+    }
+  }
+  return 0;
+}
+
+static int compare_sticks(const void* one, const void* other) {
+  const NoliStick *a = one, *b = other;
+  return compare_keys(a->key, b->key);
+}
+
+void noli_stick_sort(NoliStickList* list) {
+  noli_sort(list->data, list->count, sizeof *list->data, compare_sticks);
+}
+
+// ---- the contacts of the state ------------------------------------------------------------------
+
+static int32_t node_count(const int32_t node[4]) {
+  int32_t n = 0;
+  while (n < 4 && node[n] != NOLI_NULL_INDEX) {
+    n++;
+  }
+  return n;
+}
+
+NoliStatus noli_stick_begin(NoliStickTable* table, NoliContext* context, const double* x, int64_t n,
+                            const int64_t* key, const double* value) {
+  NoliStatus status = NOLI_OK;
+  int32_t node[4], entity[2], n_first;
+  memcpy(table->x, x, 3 * sizeof *x * (size_t)table->n_vert);
+  NOLI_TRY(noli_array_reserve(context, &table->key, NOLI_STICK_WORDS * n));
+  NOLI_TRY(noli_array_reserve(context, &table->value, NOLI_STICK_NUMBERS * n));
+  if (n > 0) {
+    memcpy(table->key.data, key, NOLI_STICK_WORDS * sizeof *key * (size_t)n);
+    memcpy(table->value.data, value, NOLI_STICK_NUMBERS * sizeof *value * (size_t)n);
+  }
+
+  // the rows of vertices
+  NOLI_TRY(noli_array_reserve(context, &table->contact, 4 * n));
+  int64_t* first = table->first.data;
+  memset(first, 0, (size_t)table->first.count * sizeof *first);
+  for (int64_t i = 0; i < n; i++) {
+    noli_stick_unpack(key + NOLI_STICK_WORDS * i, node, entity, &n_first);
+    for (int32_t k = 0; k < node_count(node); k++) {
+      NOLI_CHECK(context, node[k] >= 0 && node[k] < table->n_vert, NOLI_ERROR_ARGUMENT,
+                 "the state: contact %lld that sticks names vertex %d, there are %d", (long long)i,
+                 (int)node[k], (int)table->n_vert);
+      first[node[k] + 1]++;
+    }
+  }
+  for (int32_t v = 0; v < table->n_vert; v++) {
+    first[v + 1] += first[v];
+  }
+  table->contact.count = first[table->n_vert];
+  for (int64_t i = n - 1; i >= 0; i--) {
+    noli_stick_unpack(key + NOLI_STICK_WORDS * i, node, entity, &n_first);
+    for (int32_t k = 0; k < node_count(node); k++) {
+      table->contact.data[--first[node[k] + 1]] = i;
+    }
+  }
+
+  // each row now begins one place too late in the list of beginnings
+  memmove(first, first + 1, (size_t)table->n_vert * sizeof *first);
+  first[table->n_vert] = table->contact.count;
+done:
+  table->n = status == NOLI_OK ? n : 0;
+  return status;
+}
+
+// The stencil of a contact.
+typedef struct Place {
+  int32_t node[4];
+  int32_t entity[2];
+  int32_t n; // vertices, of the first side the first `n_first`
+  int32_t n_first;
+} Place;
+
+static Place place_of(const int64_t key[NOLI_STICK_WORDS]) {
+  Place place;
+  noli_stick_unpack(key, place.node, place.entity, &place.n_first);
+  place.n = node_count(place.node);
+  return place;
+}
+
+// How many vertices of side `k` of one stencil are in side `l` of another.
+static int32_t shared(const Place* a, int32_t k, const Place* b, int32_t l) {
+  int32_t n = 0;
+  for (int32_t i = k == 0 ? 0 : a->n_first; i < (k == 0 ? a->n_first : a->n); i++) {
+    for (int32_t j = l == 0 ? 0 : b->n_first; j < (l == 0 ? b->n_first : b->n); j++) {
+      n += a->node[i] == b->node[j] ? 1 : 0;
+    }
+  }
+  return n;
+}
+
+// The share of a new stencil that a former one has, 0 if they are not at the same place, with the
+// sides of the former one in this order, or exchanged.
+static double share_of(const Place* made, const Place* former, bool exchanged) {
+  if (made->entity[0] != former->entity[exchanged ? 1 : 0] ||
+      made->entity[1] != former->entity[exchanged ? 0 : 1]) {
+    return 0.0;
+  }
+  int32_t first = shared(made, 0, former, exchanged ? 1 : 0);
+  int32_t second = shared(made, 1, former, exchanged ? 0 : 1);
+  int32_t n_second = made->n - made->n_first;
+  bool same_vertex = (made->n_first == 1 && first == 1) || (n_second == 1 && second == 1);
+  if (!same_vertex && (first == 0 || second == 0)) {
+    return 0.0;
+  }
+  return (double)first / made->n_first + (n_second > 0 ? (double)second / n_second : 0.0);
+}
+
+// What a new stencil inherits: sums over the former ones that share the most with it.
+typedef struct Legacy {
+  double share;
+  double force;
+  NoliVec3 slip; // times the force
+  double path;   // times the force
+} Legacy;
+
+static void inherit(const NoliStickTable* table, const Place* made, int64_t i, Legacy* legacy) {
+  Place former = place_of(table->key.data + NOLI_STICK_WORDS * i);
+  double straight = share_of(made, &former, false), exchanged = share_of(made, &former, true);
+  double share = fmax(straight, exchanged);
+  if (share == 0.0 || share < legacy->share) {
+    return;
+  }
+  if (share > legacy->share) {
+    *legacy = (Legacy){.share = share};
+  }
+  const double* value = table->value.data + NOLI_STICK_NUMBERS * i;
+  double force = value[3];
+  legacy->force += force;
+  legacy->slip =
+      noli_mul_add3(legacy->slip, exchanged > straight ? -force : force, noli_load3(value));
+  legacy->path += force * value[4];
+}
+
+// Whether a former contact is met for the first time at vertex k of the new one.
+static bool is_first_meeting(const NoliStickTable* table, const Place* made, int32_t k, int64_t i) {
+  Place former = place_of(table->key.data + NOLI_STICK_WORDS * i);
+  for (int32_t j = 0; j < k; j++) {
+    for (int32_t l = 0; l < former.n; l++) {
+      if (made->node[j] == former.node[l]) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+NoliVec3 noli_stick_find(const NoliStickTable* table, const int32_t node[4],
+                         const int32_t entity[2], int32_t n_first, double* path) {
+  int64_t key[NOLI_STICK_WORDS];
+  noli_stick_key(node, entity, n_first, key);
+  const int64_t* found = noli_find_sorted(key, table->key.data, table->n,
+                                          NOLI_STICK_WORDS * sizeof *key, compare_keys);
+  if (found != NULL) {
+    const double* value =
+        table->value.data + NOLI_STICK_NUMBERS * ((found - table->key.data) / NOLI_STICK_WORDS);
+    *path = value[4];
+    return noli_load3(value);
+  }
+
+  // a new stencil
+  Place made = place_of(key);
+  Legacy legacy = {0};
+  for (int32_t k = 0; k < made.n; k++) {
+    int64_t begin = table->first.data[made.node[k]], end = table->first.data[made.node[k] + 1];
+    for (int64_t r = begin; r < end; r++) {
+      if (is_first_meeting(table, &made, k, table->contact.data[r])) {
+        inherit(table, &made, table->contact.data[r], &legacy);
+      }
+    }
+  }
+  *path = legacy.force > 0.0 ? legacy.path / legacy.force : 0.0;
+  return legacy.force > 0.0 ? noli_scale3(1.0 / legacy.force, legacy.slip)
+                            : (NoliVec3){0.0, 0.0, 0.0};
+}
+
+// ---- friction -----------------------------------------------------------------------------------
+
+// The stencil of contact i of a set as the key has it: of smooth surfaces, whose patches are of any
+// size, the vertex alone.
+static void stencil_of_set(const NoliFrictionSet* set, int64_t i, int32_t node[4]) {
+  int64_t begin = 4 * i, n = 4;
+  if (set->first.count > 0) {
+    begin = set->first.data[i];
+    n = set->contact.data[i].by_vertex ? 1 : set->first.data[i + 1] - begin;
+  }
+  for (int64_t k = 0; k < 4; k++) {
+    node[k] = k < n ? set->node.data[begin + k] : NOLI_NULL_INDEX;
+  }
+}
+
+// Nodes and weights of contact i: `n` of them.
+static int64_t stencil_at(const NoliFrictionSet* set, int64_t i, const int32_t** node,
+                          const double** weight) {
+  if (set->first.count > 0) {
+    int64_t begin = set->first.data[i];
+    *node = set->node.data + begin;
+    *weight = set->weight.data + begin;
+    return set->first.data[i + 1] - begin;
+  }
+  *node = set->node.data + 4 * i;
+  *weight = set->contact.data[i].weight;
+  return node_count(*node);
+}
+
+int32_t noli_stick_nearest(const int32_t* node, const double* weight, int64_t begin, int64_t end) {
+  int32_t found = NOLI_NULL_INDEX;
+  double largest = -1.0;
+  for (int64_t k = begin; k < end && node[k] != NOLI_NULL_INDEX; k++) {
+    if (fabs(weight[k]) > largest) {
+      largest = fabs(weight[k]);
+      found = node[k];
+    }
+  }
+  return found;
+}
+
+double noli_stick_sign(const double* weight, int32_t n_first) {
+  double sum = 0.0;
+  for (int32_t k = 0; k < n_first; k++) {
+    sum += weight[k];
+  }
+  return sum < 0.0 ? -1.0 : 1.0;
+}
+
+static double sign_of(const NoliFrictionSet* set, int64_t i) {
+  const int32_t* node;
+  const double* weight;
+  stencil_at(set, i, &node, &weight);
+  return noli_stick_sign(weight, set->contact.data[i].n_first);
+}
+
+static NoliMat3 rotation_of(const NoliStickTable* table, const NoliFrictionSet* set, int64_t i,
+                            const double* x) {
+  const int32_t* node;
+  const double* weight;
+  int64_t n = stencil_at(set, i, &node, &weight), n_first = set->contact.data[i].n_first;
+  return noli_stick_rotation(table, noli_stick_nearest(node, weight, 0, n_first),
+                             noli_stick_nearest(node, weight, n_first, n), x);
+}
+
+NoliVec3 noli_stick_slip(const NoliStickTable* table, const int32_t node[4],
+                         const int32_t entity[2], int32_t n_first, int32_t a, int32_t b,
+                         NoliVec3 normal, const double* x) {
+  double path;
+  NoliVec3 slip = noli_stick_find(table, node, entity, n_first, &path);
+  if (noli_norm_sqr3(slip) == 0.0) {
+    return slip;
+  }
+  NoliMat3 turn = noli_stick_rotation(table, a, b, x);
+  return noli_stick_in_plane(noli_mul33_vec(&turn, slip), normal);
+}
+
+void noli_stick_attach(const NoliStickTable* table, const double* x, NoliFrictionSet* set) {
+  for (int64_t i = 0; i < set->contact.count; i++) {
+    NoliFrictionContact* contact = &set->contact.data[i];
+    int32_t node[4];
+    stencil_of_set(set, i, node);
+    NoliVec3 held = noli_stick_find(table, node, contact->entity, contact->n_first, &contact->path);
+    contact->slip = noli_scale3(sign_of(set, i), held);
+    if (noli_norm_sqr3(contact->slip) == 0.0) {
+      contact->offset[0] = contact->offset[1] = 0.0;
+      continue;
+    }
+    NoliMat3 turn = rotation_of(table, set, i, x);
+    NoliVec3 normal = noli_cross3(contact->t[0], contact->t[1]);
+    NoliVec3 slip = noli_stick_in_plane(noli_mul33_vec(&turn, contact->slip), normal);
+    contact->offset[0] = noli_dot3(contact->t[0], slip);
+    contact->offset[1] = noli_dot3(contact->t[1], slip);
+  }
+}
+
+// sum_i w_i x_i
+static NoliVec3 gap_of(const NoliFrictionSet* set, int64_t i, const double* x) {
+  const int32_t* node;
+  const double* weight;
+  int64_t n = stencil_at(set, i, &node, &weight);
+  NoliVec3 gap = {0.0, 0.0, 0.0};
+  for (int64_t k = 0; k < n; k++) {
+    gap = noli_mul_add3(gap, weight[k], noli_load3(x + 3 * (int64_t)node[k]));
+  }
+  return gap;
+}
+
+// (2) and (3) of the header for contact i.
+static NoliStick slip_after(const NoliStickTable* table, const NoliFriction* data, int64_t i,
+                            const double* x, double scale, bool late) {
+  const NoliFrictionSet* set = data->set;
+  const NoliFrictionContact* contact = &set->contact.data[i];
+  const int32_t* node;
+  const double* weight;
+  double u[2];
+  noli_friction_sliding(data, i, x, u);
+  double y = sqrt(u[0] * u[0] + u[1] * u[1]);
+  double plastic = y > table->length ? (1.0 - table->length / y) / table->rate : 0.0;
+  NoliVec3 p = noli_add3(noli_scale3(plastic * u[0], contact->t[0]),
+                         noli_scale3(plastic * u[1], contact->t[1]));
+  NoliVec3 normal = noli_cross3(contact->t[0], contact->t[1]);
+
+  // without the displacements of a rotation; half-spaces do not turn
+  NoliMat3 turn = rotation_of(table, set, i, x);
+  bool plane = stencil_at(set, i, &node, &weight) == contact->n_first;
+  NoliVec3 moved = noli_sub3(gap_of(set, i, x), gap_of(set, i, table->x));
+  if (!plane) {
+    NoliVec3 gap = gap_of(set, i, table->x);
+    moved = noli_sub3(gap_of(set, i, x), noli_mul33_vec(&turn, gap));
+  }
+  NoliVec3 slip = noli_add3(noli_mul33_vec(&turn, contact->slip), moved);
+  slip = noli_sub3(slip, late ? p : noli_mul33_vec(&turn, p));
+  normal = late ? normal : noli_mul33_vec(&turn, normal);
+  normal = noli_normalize3(normal);
+
+  NoliSlidingLaw law = noli_friction_law_of(data, i);
+  double held = fmin(y, table->length);
+  NoliStick made = {.slip = noli_mul_add3(slip, -noli_dot3(slip, normal), normal),
+                    .force = contact->lambda / scale,
+                    .path = contact->path + plastic * y,
+                    .slid = plastic * y};
+  made.energy = noli_sliding_potential(&law, held, made.force) -
+                noli_sliding_potential(&law, 0.0, made.force);
+  return made;
+}
+
+NoliStatus noli_stick_collect(const NoliStickTable* table, NoliContext* context,
+                              const NoliFriction* data, const double* x, double scale, bool late,
+                              NoliStickList* list) {
+  NoliStatus status = NOLI_OK;
+  const NoliFrictionSet* set = data->set;
+  NOLI_TRY(noli_array_reserve(context, list, list->count + set->contact.count));
+  for (int64_t i = 0; i < set->contact.count; i++) {
+    const NoliFrictionContact* contact = &set->contact.data[i];
+    int32_t node[4];
+    NoliStick made = slip_after(table, data, i, x, scale, late);
+    made.slip = noli_scale3(sign_of(set, i), made.slip);
+    stencil_of_set(set, i, node);
+    noli_stick_key(node, contact->entity, contact->n_first, made.key);
+    list->data[list->count++] = made;
+  }
+done:
+  return status;
+}
+
+double noli_stick_energy(const NoliStickTable* table, const NoliContactPairs* pairs) {
+  double energy = 0.0;
+  for (int64_t i = 0; i < table->n; i++) {
+    Place place = place_of(table->key.data + NOLI_STICK_WORDS * i);
+    const double* value = table->value.data + NOLI_STICK_NUMBERS * i;
+    const NoliFrictionLaw* found = noli_contact_pairs_law(pairs, place.entity[0], place.entity[1]);
+    if (found != NULL) {
+      NoliSlidingLaw law = noli_stick_law(found, table->length, 1.0);
+      double held = fmin(noli_norm3(noli_load3(value)), table->length);
+      energy += noli_sliding_potential(&law, held, value[3]) -
+                noli_sliding_potential(&law, 0.0, value[3]);
+    }
+  }
+  return energy;
+}
+
+const char* noli_stick_defect(int64_t n, const int64_t* key, const double* value) {
+  for (int64_t i = 0; i < n; i++) {
+    if (i > 0 && compare_keys(key + NOLI_STICK_WORDS * (i - 1), key + NOLI_STICK_WORDS * i) > 0) {
+      return "state: the contacts that stick do not ascend";
+    }
+    for (int32_t k = 0; k < NOLI_STICK_NUMBERS; k++) {
+      if (!isfinite(value[NOLI_STICK_NUMBERS * i + k])) {
+        return "state: the slip of a contact is not finite";
+      }
+    }
+    if (!(value[NOLI_STICK_NUMBERS * i + 3] > 0.0)) {
+      return "state: a contact that sticks has no normal force";
+    }
+  }
+  return NULL;
+}

@@ -1,0 +1,462 @@
+// Friction that sticks: contacts keep an elastic slip, and hold.
+#include "world.h"
+
+#include "noli/live.h"
+#include "noli/output.h"
+
+#define G_ALONG 3.354072 // m/s^2: g = 9.80665 on a slope of 20 degrees
+#define G_ACROSS 9.215239
+#define TANGENT (G_ALONG / G_ACROSS)
+#define STICK_LENGTH 1e-6
+#define STILL 1e-9 // m/s
+
+// How a run is solved.
+typedef struct Way {
+  const char* solver;
+  const char* method;
+  const char* model;
+  const char* integrator;
+  int32_t iterations;
+} Way;
+
+#define PLAIN                                                                                      \
+  { NULL, "lagged", "ipc", "backward_euler", NOLI_FRICTION_AUTOMATIC }
+
+static void use_way(World* world, Way way) {
+  world->def.friction_law = "stick";
+  world->def.stick_length = (NoliScaled){STICK_LENGTH, NOLI_ABSOLUTE};
+  world->def.solver = way.solver;
+  world->def.contact_model = way.model;
+  world->def.integrator = way.integrator;
+  world->def.friction_iterations = way.iterations;
+  world->def.audit = strcmp(way.model, "implicit_surface") == 0 ? "off" : "every_step";
+  world_use_friction(world, way.method);
+}
+
+// A block on a floor with the gravity of a slope; the floor is a half-space or a board.
+static World block_on_slope(Way way, double mu, bool board) {
+  World world = world_new(1);
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.1, 0.05, 0.1}, (int32_t[]){4, 2, 4},
+                               false, &mesh));
+  world_add(&world, mesh, (double[]){0.0, 0.02507, 0.0});
+  if (board) {
+    ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.4, 0.02, 0.4}, (int32_t[]){5, 1, 5},
+                                 false, &mesh));
+    world_add_obstacle(&world, mesh, (double[]){0.01, -0.01, 0.013});
+  } else {
+    world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  }
+  world.body[0].material.young = 1e7;
+  world.body[0].material.poisson = 0.3;
+  world.def.gravity[0] = G_ALONG;
+  world.def.gravity[1] = -G_ACROSS;
+  world.def.friction = mu;
+  use_way(&world, way);
+  return world;
+}
+
+static void steps(World* world, int n) {
+  for (int i = 0; i < n; i++) {
+    world_step(world);
+  }
+}
+
+static double speed_along(const World* world) {
+  return world->report.momentum[0] / (0.1 * 0.05 * 0.1 * world->body[0].material.density);
+}
+
+// Below its limit a block stands, with every solver, method, model and integrator.
+static void a_block_on_a_slope_stands(void** state) {
+  (void)state;
+  static const Way ways[] = {
+      PLAIN,
+      {NULL, "lagged", "ipc", "backward_euler", 1},
+      {NULL, "lagged", "ipc", "backward_euler", NOLI_FRICTION_UNTIL_CONVERGENCE},
+      {NULL, "implicit", "ipc", "backward_euler", NOLI_FRICTION_AUTOMATIC},
+      {"implicit_newton", "lagged", "ipc", "backward_euler", NOLI_FRICTION_AUTOMATIC},
+      {"augmented_lagrangian", "lagged", "ipc", "backward_euler", NOLI_FRICTION_AUTOMATIC},
+      {NULL, "lagged", "gcp", "backward_euler", NOLI_FRICTION_AUTOMATIC},
+      {NULL, "implicit", "gcp", "backward_euler", NOLI_FRICTION_AUTOMATIC},
+      {NULL, "lagged", "implicit_surface", "backward_euler", NOLI_FRICTION_AUTOMATIC},
+      {NULL, "implicit", "implicit_surface", "backward_euler", NOLI_FRICTION_AUTOMATIC},
+      {NULL, "lagged", "ipc", "bdf2", NOLI_FRICTION_AUTOMATIC},
+      {NULL, "lagged", "ipc", "sdirk2", NOLI_FRICTION_AUTOMATIC},
+  };
+  for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+    for (int board = 0; board < 2; board++) {
+      World world = block_on_slope(ways[w], 1.25 * TANGENT, board == 1);
+      double then[3], now[3];
+      world_start(&world);
+      steps(&world, 60);
+      world_centre(&world, 0, then);
+      steps(&world, 60);
+      world_centre(&world, 0, now);
+      if (!(fabs(now[0] - then[0]) < 0.6 * STILL) || !(fabs(speed_along(&world)) < STILL)) {
+        print_error("way %zu, board %d: moved by %.3g m, %.3g m/s\n", w, board, now[0] - then[0],
+                    speed_along(&world));
+      }
+      ASSERT_NEAR(now[0], then[0], 0.6 * STILL);
+      ASSERT_NEAR(speed_along(&world), 0.0, STILL);
+      assert_true(world.report.contacts_held > 0);
+      assert_true(world.report.contacts_sliding == 0);
+      assert_true(world.report.friction_stored > 0.0);
+      world_done(&world);
+    }
+  }
+}
+
+// It breaks away at its limit, and then has the acceleration of Coulomb.
+static void a_block_slides_beyond_its_limit(void** state) {
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    double ratio = k == 0 ? 0.999 : 1.001; // of the tangent to the coefficient
+    Way way = PLAIN;
+    World world = block_on_slope(way, TANGENT / ratio, false);
+    world.def.tolerance = (NoliScaled){1e-7, NOLI_ABSOLUTE};
+    world_start(&world);
+    steps(&world, 100);
+    double then = speed_along(&world), time = noli_sim_time(world.sim);
+    steps(&world, 100);
+    double acceleration = (speed_along(&world) - then) / (noli_sim_time(world.sim) - time);
+    double want = k == 0 ? 0.0 : G_ALONG - TANGENT / ratio * G_ACROSS;
+    ASSERT_NEAR(acceleration, want, k == 0 ? STILL : 0.01 * want);
+    world_done(&world);
+  }
+}
+
+// The grip: two pads press on a bar, which hangs in its gravity.
+typedef struct Turn {
+  double rate; // rad/s, about z, from the time `begin` to `end`
+  double begin;
+  double end;
+  double in;      // m/s, until `begin`: how fast the pad moves to the middle
+  double pressed; // s, when that ends
+} Turn;
+
+static void turn_pad(void* user, double t0, double t1, int32_t n, const int32_t* node,
+                     const double* X, const double* x_t0, double* x_t1) {
+  const Turn* turn = user;
+  double at = fmin(fmax(t1, turn->begin), turn->end) - turn->begin;
+  double c = cos(turn->rate * at), s = sin(turn->rate * at),
+         in = turn->in * fmin(t1, turn->pressed);
+  (void)t0, (void)node, (void)x_t0;
+  for (int32_t i = 0; i < n; i++) {
+    double x = X[3 * i] + in, y = X[3 * i + 1];
+    x_t1[3 * i] = c * x - s * y;
+    x_t1[3 * i + 1] = s * x + c * y;
+    x_t1[3 * i + 2] = X[3 * i + 2];
+  }
+}
+
+static World grip(Way way, Turn pads[2]) {
+  World world = world_new(1);
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.02, 0.05, 0.045}, (int32_t[]){2, 4, 3},
+                               false, &mesh));
+  world_add(&world, mesh, (double[]){0.0, 0.0, 0.0});
+  for (int k = 0; k < 2; k++) {
+    ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.01, 0.03, 0.03}, (int32_t[]){1, 3, 2},
+                                 false, &mesh));
+    world_add_obstacle(&world, mesh, (double[]){k == 0 ? -0.01505 : 0.01505, 0.001, 0.002});
+    world_add_motion(&world, 1 + k, turn_pad, &pads[k]);
+  }
+  world.body[0].material.young = 1e6;
+  world.body[0].material.poisson = 0.3;
+  world.body[0].material.density = 1000.0;
+  world.def.friction = 0.7;
+  use_way(&world, way);
+  return world;
+}
+
+static void turn_pads(Turn pads[2], double rate, double begin, double end) {
+  for (int k = 0; k < 2; k++) {
+    // about 13 N on each side
+    pads[k] = (Turn){rate, begin, end, k == 0 ? 1.8e-3 : -1.8e-3, 0.1};
+  }
+}
+
+static void a_grip_holds(void** state) {
+  (void)state;
+  static const Way ways[] = {
+      PLAIN,
+      {NULL, "implicit", "ipc", "backward_euler", NOLI_FRICTION_AUTOMATIC},
+      {"augmented_lagrangian", "lagged", "ipc", "backward_euler", NOLI_FRICTION_AUTOMATIC},
+      {NULL, "lagged", "gcp", "backward_euler", NOLI_FRICTION_AUTOMATIC},
+      {NULL, "lagged", "ipc", "bdf2", NOLI_FRICTION_AUTOMATIC},
+  };
+  for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+    Turn pads[2];
+    double then[3], now[3];
+    turn_pads(pads, 0.0, 1.0, 1.0);
+    World world = grip(ways[w], pads);
+    world_start(&world);
+    steps(&world, 100);
+    world_centre(&world, 0, then);
+    steps(&world, 200);
+    world_centre(&world, 0, now);
+    const NoliPairForce* pair = world_pair(&world, 0, 1);
+    assert_non_null(pair);
+    print_message("way %zu: creep %.3g m in 2 s, normal force %.4g N\n", w, now[1] - then[1],
+                  fabs(pair->normal[0]));
+    ASSERT_NEAR(now[1], then[1], 1e-9);
+    assert_true(world.report.contacts_held > 0);
+    world_done(&world);
+  }
+}
+
+// A grip that turns a full circle loses nothing.
+static void a_grip_turns_a_full_circle(void** state) {
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    Turn pads[2];
+    double then[3], now[3], turned = k == 0 ? 2.0 : 0.25;
+    turn_pads(pads, 6.283185307179586 / turned, 0.5, 0.5 + turned);
+    Way way = PLAIN;
+    World world = grip(way, pads);
+    world_start(&world);
+    steps(&world, 50);
+    world_centre(&world, 0, then);
+    steps(&world, (int)(100 * turned) + 50);
+    world_centre(&world, 0, now);
+    print_message("in %g s: off by %.3g %.3g m, slid %.3g m\n", turned, now[0] - then[0],
+                  now[1] - then[1], world.report.slid);
+    ASSERT_NEAR(now[1], then[1], 2.0 * STICK_LENGTH);
+    ASSERT_NEAR(now[0], then[0], 2.0 * STICK_LENGTH);
+    world_done(&world);
+  }
+}
+
+// Load steps have friction without a velocity: a block that is pressed on the floor and pushed
+// along it keeps what holds it, and slides at its limit.
+typedef struct Push {
+  double down; // m, in the first second
+  double x[3]; // m, at 1, 2 and 3 s
+} Push;
+
+static void push_top(void* user, double t0, double t1, int32_t n, const int32_t* node,
+                     const double* X, const double* x_t0, double* x_t1) {
+  const Push* push = user;
+  int k = t1 <= 1.0 ? 0 : t1 <= 2.0 ? 1 : 2;
+  double from = k > 0 ? push->x[k - 1] : 0.0;
+  double along = from + (push->x[k] - from) * fmin(t1 - k, 1.0), down = push->down * fmin(t1, 1.0);
+  (void)t0, (void)node, (void)x_t0;
+  for (int32_t i = 0; i < n; i++) {
+    x_t1[3 * i] = X[3 * i] + along;
+    x_t1[3 * i + 1] = X[3 * i + 1] - down;
+    x_t1[3 * i + 2] = X[3 * i + 2];
+  }
+}
+
+static void load_steps_have_friction_without_a_speed(void** state) {
+  (void)state;
+  World world = world_new(1);
+  NoliMesh* mesh = NULL;
+  Push push = {5e-4, {0.0, 2e-5, 2e-5}};
+  int32_t top[32], n_top = 0;
+  ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.1, 0.05, 0.1}, (int32_t[]){3, 2, 3},
+                               false, &mesh));
+  world_add(&world, mesh, (double[]){0.0, 0.02505, 0.0});
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  for (int32_t i = 0; i < mesh->n_vert; i++) {
+    if (mesh->x[3 * i + 1] > 0.05) {
+      top[n_top++] = i;
+    }
+  }
+  NoliMotionDef* motion = world_add_motion(&world, 0, push_top, &push);
+  motion->node = top;
+  motion->n_node = n_top;
+  world.body[0].material.young = 1e6;
+  world.body[0].material.poisson = 0.3;
+  world.def.friction = 0.4;
+  world.def.time_step = 0.1;
+  world.def.tolerance = (NoliScaled){1e-8, NOLI_ABSOLUTE};
+  use_way(&world, (Way){NULL, "lagged", "ipc", "backward_euler", NOLI_FRICTION_UNTIL_CONVERGENCE});
+  world.def.integrator = "quasi_static";
+  world_start(&world);
+  steps(&world, 21);
+  double held = world_pair(&world, 0, 1)->friction[0];
+  double normal = world_pair(&world, 0, 1)->normal[1];
+  print_message("pushed by 20 um: %.6g N of %.6g N\n", held, 0.4 * normal);
+  assert_true(-held > 0.01 * 0.4 * normal && -held < 0.9 * 0.4 * normal);
+
+  // it stands: nothing relaxes
+  steps(&world, 9);
+  ASSERT_NEAR(world_pair(&world, 0, 1)->friction[0], held, 1e-6 * fabs(held));
+
+  // it slides
+  push.x[2] = 5e-3;
+  steps(&world, 10);
+  double slides = -world_pair(&world, 0, 1)->friction[0],
+         most = 0.4 * world_pair(&world, 0, 1)->normal[1];
+  print_message("pushed by 5 mm: %.6g N of %.6g N\n", slides, most);
+  ASSERT_NEAR(slides, most, 1e-3 * most);
+  ASSERT_NEAR(world.report.slid, 5e-3, 1e-3);
+  world_done(&world);
+}
+
+static void assert_same(const NoliSim* one, const NoliSim* other) {
+  const char* difference = noli_sim_state_difference(one, other);
+  if (difference != NULL) {
+    print_error("the states differ in %s\n", difference);
+    fail();
+  }
+}
+
+// A held block is resumed to the bit, from bytes, from a checkpoint and as a clone.
+static void a_hold_is_resumed(void** state) {
+  (void)state;
+  World world = block_on_slope((Way)PLAIN, 1.05 * TANGENT, true);
+  world_start(&world);
+  steps(&world, 7);
+  assert_true(world.sim->state.sizes.n_slips > 0);
+  size_t size = noli_sim_state_bytes(world.sim);
+  void* bytes = malloc(size);
+  NoliSim *clone = NULL, *resumed = NULL, *loaded = NULL;
+  ASSERT_OK(noli_sim_save_state(world.sim, bytes, size));
+  ASSERT_OK(noli_checkpoint_save(world.context, world.sim, NULL, "sticking.h5"));
+  ASSERT_OK(noli_sim_clone(world.sim, world.context, &clone));
+  ASSERT_OK(noli_sim_create(world.context, &world.def, &resumed));
+  ASSERT_OK(noli_sim_create(world.context, &world.def, &loaded));
+  ASSERT_OK(noli_sim_load_state(resumed, bytes, size));
+  ASSERT_OK(noli_checkpoint_load(world.context, loaded, "sticking.h5"));
+  assert_same(world.sim, clone);
+  assert_same(world.sim, resumed);
+  assert_same(world.sim, loaded);
+  for (int i = 0; i < 10; i++) {
+    world_step(&world);
+    ASSERT_OK(noli_sim_step(clone, NULL));
+    ASSERT_OK(noli_sim_step(resumed, NULL));
+    ASSERT_OK(noli_sim_step(loaded, NULL));
+  }
+  assert_same(world.sim, clone);
+  assert_same(world.sim, resumed);
+  assert_same(world.sim, loaded);
+
+  // the start has no slips
+  ASSERT_OK(noli_sim_reset(world.sim));
+  assert_true(world.sim->state.sizes.n_slips == 0);
+  noli_sim_destroy(&clone);
+  noli_sim_destroy(&resumed);
+  noli_sim_destroy(&loaded);
+  free(bytes);
+  world_done(&world);
+}
+
+// Other bodies come and go, which renumbers vertices and half-spaces.
+static void a_hold_survives_other_bodies(void** state) {
+  (void)state;
+  for (int board = 0; board < 2; board++) {
+    World world = world_new(1);
+    world_add(&world, make_box(&world, 0.03, 0.03, 0.03, 1), (double[]){1.0, 9.0, 0.0});
+    World held = block_on_slope((Way)PLAIN, 1.05 * TANGENT, board == 1);
+    for (int32_t b = 0; b < held.def.n_bodies; b++) {
+      int32_t index = world.def.n_bodies++;
+      world.body[index] = held.body[b];
+      snprintf(world.name[index], sizeof world.name[index], "held%d", b);
+    }
+    world.plane[0] = held.plane[0];
+    NoliBodyDef body = world.body[0];
+    int32_t n_bodies = world.def.n_bodies;
+    held.def.n_bodies = n_bodies;
+    world.def = held.def;
+    world.def.contact_distance = (NoliScaled){1.5e-4, NOLI_ABSOLUTE};
+    world.def.barrier_stiffness = 4e12; // else that of other bodies
+    world_start(&world);
+    steps(&world, 40);
+    int64_t n = world.sim->state.sizes.n_slips;
+    ASSERT_OK(noli_sim_remove_body(world.sim, 0));
+    assert_true(world.sim->state.sizes.n_slips == n);
+    double then[3], now[3];
+    world_centre(&world, 0, then);
+    steps(&world, 10);
+    world_centre(&world, 0, now);
+    ASSERT_NEAR(now[0], then[0], 1e-10);
+    body.name = "new";
+    ASSERT_OK(noli_sim_add_body(world.sim, &body, NULL));
+    steps(&world, 10);
+    world_centre(&world, 0, now);
+    world_centre(&world, 0, now);
+    ASSERT_NEAR(now[0], then[0], 1e-10);
+    assert_true(world.sim->state.sizes.n_slips == n);
+    noli_sim_destroy(&world.sim);
+    noli_mesh_destroy(world.context, &world.mesh[0]);
+    test_context_done(&world.context);
+    held.def.n_bodies = board + 1;
+    world_done(&held);
+  }
+}
+
+// What slides has the same friction with both laws.
+static void a_sliding_block_is_that_of_coulomb(void** state) {
+  (void)state;
+  static const char* const methods[] = {"lagged", "implicit"};
+  for (int m = 0; m < 2; m++) {
+    double speed[2], way[2];
+    for (int k = 0; k < 2; k++) {
+      World world = block_on_slope((Way)PLAIN, 0.5 * TANGENT, false);
+      double centre[3];
+      world_use_friction(&world, methods[m]);
+      world.def.friction_law = k == 0 ? "velocity" : "stick";
+      world_start(&world);
+      steps(&world, 50);
+      world_centre(&world, 0, centre);
+      speed[k] = speed_along(&world);
+      way[k] = centre[0];
+      if (k == 1) {
+        assert_true(world.report.contacts_sliding > 0);
+        ASSERT_NEAR(world.report.slid, centre[0], 2e-2 * centre[0]);
+      }
+      world_done(&world);
+    }
+    ASSERT_NEAR(speed[1], speed[0], 2e-3 * speed[0]);
+    ASSERT_NEAR(way[1], way[0], 2e-3 * way[0]);
+  }
+}
+
+// The static coefficient holds in full, and motion has the dynamic one.
+static void a_static_coefficient_holds(void** state) {
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    World world = block_on_slope((Way)PLAIN, 0.5 * TANGENT, false);
+    world.def.static_friction = (k == 0 ? 1.02 : 0.9) * TANGENT;
+    world.def.stribeck_speed = (NoliScaled){0.1, NOLI_ABSOLUTE};
+    world.body[0].velocity[0] = -0.3; // it comes to rest before it may slide down
+    world_start(&world);
+    steps(&world, 100);
+    if (k == 0) {
+      ASSERT_NEAR(speed_along(&world), 0.0, STILL);
+    } else {
+      ASSERT_AT_LEAST(speed_along(&world), 0.3);
+    }
+    world_done(&world);
+  }
+}
+
+// What the law lacks is refused.
+static void what_does_not_stick_is_refused(void** state) {
+  (void)state;
+  World world = block_on_slope(
+      (Way){NULL, "implicit", "ipc", "backward_euler", NOLI_FRICTION_AUTOMATIC}, TANGENT, false);
+  world.def.viscosity = 0.1;
+  world_expect_refusal(&world, "\"stick\" has no viscosity");
+  world = block_on_slope((Way)PLAIN, TANGENT, false);
+  world.def.friction_law = "stuck";
+  world_expect_refusal(&world, "\"stuck\"");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_block_on_a_slope_stands),
+      cmocka_unit_test(a_block_slides_beyond_its_limit),
+      cmocka_unit_test(a_grip_holds),
+      cmocka_unit_test(a_grip_turns_a_full_circle),
+      cmocka_unit_test(load_steps_have_friction_without_a_speed),
+      cmocka_unit_test(a_hold_is_resumed),
+      cmocka_unit_test(a_hold_survives_other_bodies),
+      cmocka_unit_test(a_sliding_block_is_that_of_coulomb),
+      cmocka_unit_test(a_static_coefficient_holds),
+      cmocka_unit_test(what_does_not_stick_is_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

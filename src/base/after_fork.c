@@ -55,7 +55,7 @@ static bool start(Second* own) {
   return own->exists;
 }
 
-static void end(void* user) {
+static void after_fork_end(void* user) {
   Second* own = user;
   if (!own->exists) {
     return;
@@ -109,7 +109,7 @@ static void note_fork(void) {
 // When the library is loaded, so that no fork goes unnoticed, whoever used OpenMP before. Without
 // memory for it, a child waits forever as it would have done otherwise.
 __attribute__((constructor)) static void watch_forks(void) {
-  watches = pthread_key_create(&owner_key, end) == 0;
+  watches = pthread_key_create(&owner_key, after_fork_end) == 0;
   if (watches) {
     pthread_atfork(NULL, NULL, note_fork);
   }
@@ -118,7 +118,7 @@ __attribute__((constructor)) static void watch_forks(void) {
 // When it is unloaded, or when the process ends.
 __attribute__((destructor)) static void stop_watching(void) {
   if (watches) {
-    end(&second);
+    after_fork_end(&second);
     pthread_key_delete(owner_key);
   }
 }

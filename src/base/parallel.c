@@ -175,7 +175,7 @@ struct NoliTeam {
   pthread_cond_t all_arrived;
 };
 
-static void relax(void) {
+static void parallel_relax(void) {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #endif
@@ -196,7 +196,7 @@ void noli_team_wait(NoliTeam* team) {
     if (atomic_load_explicit(&team->round, memory_order_acquire) != round) {
       return;
     }
-    relax();
+    parallel_relax();
   }
   pthread_mutex_lock(&team->mutex);
   while (atomic_load(&team->round) == round) {

@@ -312,7 +312,7 @@ typedef struct SumJob {
   int64_t* into;
 } SumJob;
 
-static void lay_out(SumJob* job) {
+static void ranks_lay_out(SumJob* job) {
   int32_t size = job->ranks->size;
   for (int32_t r = 0; r < size; r++) {
     int64_t begin = job->n * r / size, end = job->n * (r + 1) / size;
@@ -325,7 +325,7 @@ static void lay_out(SumJob* job) {
   }
 }
 
-static bool add_up(SumJob* job) {
+static bool ranks_add_up(SumJob* job) {
   NoliRanks* ranks = job->ranks;
   const NoliRanksType* type = ranks->type;
   int64_t own = job->count[ranks->rank];
@@ -361,10 +361,10 @@ NoliStatus noli_ranks_sum(NoliContext* context, double* value, int64_t n) {
                 .first = scratch + ranks->size,
                 .same = scratch + 2 * (int64_t)ranks->size,
                 .into = scratch + 3 * (int64_t)ranks->size};
-  lay_out(&job);
+  ranks_lay_out(&job);
   int64_t part = job.count[ranks->rank];
   ranks->bytes_sent += (int64_t)sizeof(double) * (n - part + part * (ranks->size - 1));
-  NOLI_TRY(add_up(&job) ? NOLI_OK : broken(context));
+  NOLI_TRY(ranks_add_up(&job) ? NOLI_OK : broken(context));
 done:
   noli_free(context, scratch);
   noli_free(context, piece);

@@ -10,7 +10,7 @@ static size_t lesser(size_t a, size_t b) {
   return a < b ? a : b;
 }
 
-static uint32_t size_of(const void* def) {
+static uint32_t sized_size_of(const void* def) {
   uint32_t size = 0;
   memcpy(&size, def, sizeof size);
   return size;
@@ -36,7 +36,7 @@ void noli_sized_default(void* def, size_t size, const void* defaults, size_t own
 NoliStatus noli_sized_take(NoliContext* context, const char* what, const char* maker,
                            const void* given, void* own, size_t own_size) {
   NoliStatus status = NOLI_OK;
-  uint32_t size = size_of(given), written = (uint32_t)own_size;
+  uint32_t size = sized_size_of(given), written = (uint32_t)own_size;
   NOLI_CHECK(context, size >= LEAST && size <= MOST && size % sizeof(void*) == 0,
              NOLI_ERROR_ARGUMENT, "%s was not made by %s", what, maker);
   for (size_t i = own_size; i < size; i++) {
@@ -67,13 +67,13 @@ NoliStatus noli_sized_take_list(NoliContext* context, const char* what, const ch
              "out of memory");
 
   // the first one says how far the next one is
-  uint32_t stride = size_of(given);
+  uint32_t stride = sized_size_of(given);
   for (int32_t i = 0; i < n; i++) {
     const char* def = (const char*)given + (size_t)i * stride;
     char* to = made + (size_t)i * own_size;
     snprintf(name, sizeof name, "%s[%d]", what, i);
-    NOLI_CHECK(context, size_of(def) == stride, NOLI_ERROR_ARGUMENT, "%s was not made by %s", name,
-               maker);
+    NOLI_CHECK(context, sized_size_of(def) == stride, NOLI_ERROR_ARGUMENT, "%s was not made by %s",
+               name, maker);
     memcpy(to, defaults, own_size);
     NOLI_TRY(noli_sized_take(context, name, maker, def, to, own_size));
   }

@@ -20,18 +20,18 @@ static Bounded apart_add(Bounded a, Bounded b) {
   return (Bounded){value, (a.error + b.error + DBL_EPSILON * fabs(value)) * ROUND_UP};
 }
 
-static Bounded subtract(Bounded a, Bounded b) {
+static Bounded apart_subtract(Bounded a, Bounded b) {
   return apart_add(a, (Bounded){-b.value, b.error});
 }
 
-static bool is_zero(Bounded a) {
+static bool apart_is_zero(Bounded a) {
   return a.value == 0.0 && a.error == 0.0;
 }
 
 // An exact 0 stays one, so that edges without length are what they are. DBL_MIN: what products lose
 // that vanish.
 static Bounded apart_multiply(Bounded a, Bounded b) {
-  if ((is_zero(a) && isfinite(b.value)) || (is_zero(b) && isfinite(a.value))) {
+  if ((apart_is_zero(a) && isfinite(b.value)) || (apart_is_zero(b) && isfinite(a.value))) {
     return (Bounded){0.0, 0.0};
   }
   double value = a.value * b.value;
@@ -63,7 +63,7 @@ static Polynomial times(const Polynomial* a, const Polynomial* b) {
 // a - b, of the same degree.
 static Polynomial minus(Polynomial a, const Polynomial* b) {
   for (int i = 0; i <= a.degree; i++) {
-    a.c[i] = subtract(a.c[i], b->c[i]);
+    a.c[i] = apart_subtract(a.c[i], b->c[i]);
   }
   return a;
 }
@@ -71,7 +71,7 @@ static Polynomial minus(Polynomial a, const Polynomial* b) {
 // a - factor b, of no higher degree; coefficients beyond the degree are 0.
 static Polynomial less(Polynomial a, Bounded factor, const Polynomial* b) {
   for (int i = 0; i <= a.degree; i++) {
-    a.c[i] = subtract(a.c[i], apart_multiply(factor, b->c[i]));
+    a.c[i] = apart_subtract(a.c[i], apart_multiply(factor, b->c[i]));
   }
   return a;
 }
@@ -144,7 +144,7 @@ static bool exceeds(const Vector* a, Bounded low_sqr, const Vector* b) {
 
 static bool point_is_far(const Vector* w, Bounded low_sqr) {
   Polynomial rest = apart_dot(w, w);
-  rest.c[0] = subtract(rest.c[0], low_sqr);
+  rest.c[0] = apart_subtract(rest.c[0], low_sqr);
   return is_positive(&rest);
 }
 

@@ -30,7 +30,7 @@ void noli_body_tree_release(NoliContext* context, NoliBodyTree* tree) {
 
 // Rearranges the tree for these boxes. There are far fewer bodies than triangles, so rearranging in
 // every search costs little.
-static void arrange(NoliBodyTree* tree, const NoliBox* box) {
+static void body_tree_arrange(NoliBodyTree* tree, const NoliBox* box) {
   int32_t n = tree->forest.n_item;
   for (int32_t b = 0; b < n; b++) {
     bool empty = box[b].lo[0] > box[b].hi[0];
@@ -73,7 +73,7 @@ NoliStatus noli_body_tree_find(NoliContext* context, NoliBodyTree* tree, const N
   if (forest->n_item == 0) {
     return NOLI_OK;
   }
-  arrange(tree, box);
+  body_tree_arrange(tree, box);
 
   stack[n++] = forest->root[0];
   stack[n++] = forest->root[0];

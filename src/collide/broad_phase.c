@@ -540,8 +540,8 @@ static void claim_chunk(NoliBroadPhase* bp, Worker* worker, int kind) {
 }
 
 // Keeps a key if it is a hit. Hits are hard to predict, so there is no branch on `hit`.
-static inline void keep(NoliBroadPhase* bp, Worker* worker, int kind, bool hit, int32_t high,
-                        int32_t low) {
+static inline void broad_phase_keep(NoliBroadPhase* bp, Worker* worker, int kind, bool hit,
+                                    int32_t high, int32_t low) {
   *worker->next[kind] = (uint64_t)high << bp->pool[kind].low_bits | (uint64_t)low;
   worker->next[kind] += hit;
   worker->room[kind] -= hit;
@@ -628,7 +628,7 @@ NOLI_INLINE void pair_points(NoliBroadPhase* bp, Worker* worker, const double* d
       const NoliBox* other = &places->box[q];
       bool hit = d == NULL || noli_moving_boxes_meet(flip ? other : box, flip ? box : other, d);
       hit = hit & (!self || ((point != corner[0]) & (point != corner[1]) & (point != corner[2])));
-      keep(bp, worker, POINT_TRIANGLE, hit, point, places->tri[q]);
+      broad_phase_keep(bp, worker, POINT_TRIANGLE, hit, point, places->tri[q]);
     }
   }
 }
@@ -659,7 +659,7 @@ NOLI_INLINE void pair_edges(NoliBroadPhase* bp, Worker* worker, const double* d,
         const int32_t* v = &places->edge_point[2 * (int64_t)j];
         bool hit = d == NULL || noli_moving_boxes_meet(box, &places->edge_box[j], d);
         hit = hit & (!self || ((u[0] != v[0]) & (u[0] != v[1]) & (u[1] != v[0]) & (u[1] != v[1])));
-        keep(bp, worker, EDGE_EDGE, hit, self && f < e ? f : e, self && f < e ? e : f);
+        broad_phase_keep(bp, worker, EDGE_EDGE, hit, self && f < e ? f : e, self && f < e ? e : f);
       }
     }
   }
@@ -723,7 +723,7 @@ static void run_tasks(void* user, int64_t begin, int64_t end, int32_t worker) {
 // --- results ---
 
 // Runs all tasks and counts the keys found.
-static void search(NoliBroadPhase* bp) {
+static void broad_phase_search(NoliBroadPhase* bp) {
   for (int kind = 0; kind < N_KIND; kind++) {
     atomic_store_explicit(&bp->pool[kind].claimed, 0, memory_order_relaxed);
     bp->pool[kind].n_found = 0;
@@ -744,7 +744,7 @@ static void search(NoliBroadPhase* bp) {
 
 // Reserves room for the keys found and one partly filled chunk per worker, so that the same search
 // fits however the keys are distributed over workers. `*enough`: there was room before.
-static NoliStatus make_room(NoliBroadPhase* bp, bool* enough) {
+static NoliStatus broad_phase_make_room(NoliBroadPhase* bp, bool* enough) {
   NoliStatus status = NOLI_OK;
   *enough = true;
   for (int kind = 0; kind < N_KIND; kind++) {
@@ -899,8 +899,8 @@ static NoliStatus find(NoliBroadPhase* bp, const double* x_t0, const double* x_t
   // search, and repeat the search if the pools were too small
   bool enough = false;
   while (!enough) {
-    search(bp);
-    NOLI_TRY(make_room(bp, &enough));
+    broad_phase_search(bp);
+    NOLI_TRY(broad_phase_make_room(bp, &enough));
   }
   for (int kind = 0; kind < N_KIND; kind++) {
     close_gaps(bp, kind);

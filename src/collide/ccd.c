@@ -89,7 +89,7 @@ static double absolute_sum(NoliVec3 a) {
 // t <= 1: w(t) from differences 5 u W, n . w and |n| 6 u W, products with the step and sums of
 // times 7 u W: below 10 DBL_EPSILON W. The caller's x_t0 + t (x_t1 - x_t0) is off by 5 u M on
 // either side, M the largest |x|: below 6 DBL_EPSILON M. Longer times scale both.
-static double rounding_of(double largest_w, double largest_x, double t_max) {
+static double ccd_rounding_of(double largest_w, double largest_x, double t_max) {
   double factor = DBL_EPSILON * (t_max > 1.0 ? t_max : 1.0);
   return factor * (10.0 * largest_w + 6.0 * largest_x);
 }
@@ -123,7 +123,8 @@ static inline void fill_motion(Motion* motion, NoliPairKind kind, int32_t n_a, i
   motion->speed = sqrt(speed_sqr);
   motion->largest_w = largest_w;
   motion->thin = THIN_ERROR * largest_w;
-  motion->rounding = isfinite(sum) ? rounding_of(largest_w, largest_x, t_max) : (double)INFINITY;
+  motion->rounding =
+      isfinite(sum) ? ccd_rounding_of(largest_w, largest_x, t_max) : (double)INFINITY;
 }
 
 // The closest vector for differences w, seen from p or from eb0.
@@ -366,9 +367,9 @@ static bool advance_scaled(NoliPairKind kind, int32_t n_a, int32_t n_b, const No
 }
 
 // Vertices of A, then of B.
-static inline bool advance(NoliPairKind kind, int32_t n_a, int32_t n_b, const NoliVec3* x_t0,
-                           const NoliVec3* x_t1, const NoliCcdOptions* options, double t_max,
-                           double* toi) {
+static inline bool ccd_advance(NoliPairKind kind, int32_t n_a, int32_t n_b, const NoliVec3* x_t0,
+                               const NoliVec3* x_t1, const NoliCcdOptions* options, double t_max,
+                               double* toi) {
   const NoliCcdOptions* use = options != NULL ? options : &default_options;
   Motion motion;
   fill_motion(&motion, kind, n_a, n_b, x_t0, x_t1, t_max);
@@ -379,22 +380,22 @@ static inline bool advance(NoliPairKind kind, int32_t n_a, int32_t n_b, const No
 
 bool noli_ccd_point_triangle(const NoliVec3 x_t0[4], const NoliVec3 x_t1[4],
                              const NoliCcdOptions* options, double t_max, double* toi) {
-  return advance(NOLI_PAIR_POINT_TRIANGLE, 1, 3, x_t0, x_t1, options, t_max, toi);
+  return ccd_advance(NOLI_PAIR_POINT_TRIANGLE, 1, 3, x_t0, x_t1, options, t_max, toi);
 }
 
 bool noli_ccd_edge_edge(const NoliVec3 x_t0[4], const NoliVec3 x_t1[4],
                         const NoliCcdOptions* options, double t_max, double* toi) {
-  return advance(NOLI_PAIR_EDGE_EDGE, 2, 2, x_t0, x_t1, options, t_max, toi);
+  return ccd_advance(NOLI_PAIR_EDGE_EDGE, 2, 2, x_t0, x_t1, options, t_max, toi);
 }
 
 bool noli_ccd_point_edge(const NoliVec3 x_t0[3], const NoliVec3 x_t1[3],
                          const NoliCcdOptions* options, double t_max, double* toi) {
-  return advance(NOLI_PAIR_POINT_EDGE, 1, 2, x_t0, x_t1, options, t_max, toi);
+  return ccd_advance(NOLI_PAIR_POINT_EDGE, 1, 2, x_t0, x_t1, options, t_max, toi);
 }
 
 bool noli_ccd_point_point(const NoliVec3 x_t0[2], const NoliVec3 x_t1[2],
                           const NoliCcdOptions* options, double t_max, double* toi) {
-  return advance(NOLI_PAIR_POINT_POINT, 1, 1, x_t0, x_t1, options, t_max, toi);
+  return ccd_advance(NOLI_PAIR_POINT_POINT, 1, 1, x_t0, x_t1, options, t_max, toi);
 }
 
 // A pair of a point and a plane at ordinary size.
@@ -406,7 +407,7 @@ static double advance_to_plane(NoliVec3 x_t0, NoliVec3 x_t1, NoliVec3 origin, No
   double height = noli_dot3(normal, w_t0);
   double climb = noli_dot3(normal, noli_sub3(w_t1, w_t0));
   double low =
-      noli_ccd_least_distance(use, height) + 2.0 * rounding_of(largest_w, largest_x, t_max);
+      noli_ccd_least_distance(use, height) + 2.0 * ccd_rounding_of(largest_w, largest_x, t_max);
   // false for NaN, which climb has if either end does
   if (!(height > low && isfinite(climb * t_max))) {
     return 0.0;

@@ -212,7 +212,7 @@ static inline NoliVec3 lines_vector(const NoliVec3 x[4], double parameter[2]) {
   return along(noli_mul_add3(from_b0, -parameter[1], v), n, n_sqr);
 }
 
-static inline NoliVec3 vector_of(NoliFeature feature, const NoliVec3 x[4]) {
+static inline NoliVec3 closest_vector_of(NoliFeature feature, const NoliVec3 x[4]) {
   double parameter[2];
   const int32_t* at = feature.vertex;
   switch (feature.kind) {
@@ -396,22 +396,23 @@ NoliVec3 noli_closest_vector_point_edge(const NoliVec3 x[3]) {
 }
 
 NoliVec3 noli_closest_vector_point_triangle(const NoliVec3 x[4]) {
-  return is_ordinary(4, x) ? vector_of(triangle_feature[triangle_region(x)], x)
+  return is_ordinary(4, x) ? closest_vector_of(triangle_feature[triangle_region(x)], x)
                            : noli_scaled_vector(4, 1, x, noli_closest_vector_point_triangle);
 }
 
 NoliVec3 noli_closest_vector_edge_edge(const NoliVec3 x[4]) {
-  return is_ordinary(4, x) ? vector_of(edge_feature[edges_region(x)], x)
+  return is_ordinary(4, x) ? closest_vector_of(edge_feature[edges_region(x)], x)
                            : noli_scaled_vector(4, 2, x, noli_closest_vector_edge_edge);
 }
 
 double noli_distance_sqr_point_triangle(const NoliVec3 x[4]) {
-  return is_ordinary(4, x) ? noli_norm_sqr3(vector_of(triangle_feature[triangle_region(x)], x))
-                           : noli_scaled_distance_sqr(4, 1, x, noli_distance_sqr_point_triangle);
+  return is_ordinary(4, x)
+             ? noli_norm_sqr3(closest_vector_of(triangle_feature[triangle_region(x)], x))
+             : noli_scaled_distance_sqr(4, 1, x, noli_distance_sqr_point_triangle);
 }
 
 double noli_distance_sqr_edge_edge(const NoliVec3 x[4]) {
-  return is_ordinary(4, x) ? noli_norm_sqr3(vector_of(edge_feature[edges_region(x)], x))
+  return is_ordinary(4, x) ? noli_norm_sqr3(closest_vector_of(edge_feature[edges_region(x)], x))
                            : noli_scaled_distance_sqr(4, 2, x, noli_distance_sqr_edge_edge);
 }
 

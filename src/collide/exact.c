@@ -39,7 +39,7 @@ static void make_integers(mpz_t* integer, const double* coordinate, int n) {
 }
 
 // value += sign * a * b * c
-static void add_product(mpz_t value, mpz_t scratch, int sign, mpz_t a, mpz_t b, mpz_t c) {
+static void exact_add_product(mpz_t value, mpz_t scratch, int sign, mpz_t a, mpz_t b, mpz_t c) {
   mpz_mul(scratch, a, b);
   mpz_mul(scratch, scratch, c);
   if (sign > 0) {
@@ -65,8 +65,8 @@ static int integer_orient3d(const double a[3], const double b[3], const double c
   // the determinant of the rows b-a, c-a, d-a
   for (int k = 0; k < 3; k++) {
     int i = (k + 1) % 3, j = (k + 2) % 3;
-    add_product(value, scratch, 1, x[3 + k], x[6 + i], x[9 + j]);
-    add_product(value, scratch, -1, x[3 + k], x[6 + j], x[9 + i]);
+    exact_add_product(value, scratch, 1, x[3 + k], x[6 + i], x[9 + j]);
+    exact_add_product(value, scratch, -1, x[3 + k], x[6 + j], x[9 + i]);
   }
 
   int sign = mpz_sgn(value);
@@ -236,13 +236,13 @@ static int integer_enclosed_sign(const double* x, const int32_t* simplex, int64_
     }
     // a closed surface has the same volume seen from anywhere
     if (size == 2) {
-      add_product(value, scratch, 1, row[0], row[3], one);
-      add_product(value, scratch, -1, row[1], row[2], one);
+      exact_add_product(value, scratch, 1, row[0], row[3], one);
+      exact_add_product(value, scratch, -1, row[1], row[2], one);
     }
     for (int k = 0; size == 3 && k < 3; k++) {
       int i = (k + 1) % 3, j = (k + 2) % 3;
-      add_product(value, scratch, 1, row[k], row[3 + i], row[6 + j]);
-      add_product(value, scratch, -1, row[k], row[3 + j], row[6 + i]);
+      exact_add_product(value, scratch, 1, row[k], row[3 + i], row[6 + j]);
+      exact_add_product(value, scratch, -1, row[k], row[3 + j], row[6 + i]);
     }
   }
 

@@ -25,7 +25,7 @@
 
 // ---- whether parts are flat ---------------------------------------------------------------------
 
-static double largest_of(int32_t n, const NoliVec3* y) {
+static double flat_largest_of(int32_t n, const NoliVec3* y) {
   double largest = 0.0;
   for (int32_t i = 0; i < n; i++) {
     largest = fmax(largest, fmax(fabs(y[i].x), fmax(fabs(y[i].y), fabs(y[i].z))));
@@ -34,12 +34,12 @@ static double largest_of(int32_t n, const NoliVec3* y) {
 }
 
 static double fold_reach(double height, int32_t n, const NoliVec3* y) {
-  return FOLD_REACH * height + ROUNDING * largest_of(n, y);
+  return FOLD_REACH * height + ROUNDING * flat_largest_of(n, y);
 }
 
 // Whether two triangles y[0] y[1] y[2] and y[0] y[1] y[3] continue each other with a fold of at
 // most `most`.
-static bool is_flat(const NoliVec3 y[4], double most, double* reach) {
+static bool flat_is_flat(const NoliVec3 y[4], double most, double* reach) {
   NoliVec3 e = noli_sub3(y[1], y[0]), a = noli_sub3(y[2], y[0]), b = noli_sub3(y[3], y[0]);
   NoliVec3 n_a = noli_cross3(e, a), n_b = noli_cross3(e, b);
   double length_sqr = noli_norm_sqr3(e), a_sqr = noli_norm_sqr3(n_a), b_sqr = noli_norm_sqr3(n_b);
@@ -81,7 +81,7 @@ bool noli_flat_edge(const NoliSurface* surface, const double* x, int32_t edge, d
   }
   NoliVec3 y[4];
   load_edge(surface, x, edge, opposite, y);
-  return is_flat(y, STILL_FLAT_FOLD, reach);
+  return flat_is_flat(y, STILL_FLAT_FOLD, reach);
 }
 
 // The vertex and the other ends of its two segments.
@@ -191,7 +191,7 @@ typedef struct Finding {
   bool* complete;    // (n_vert) whether all that is at a vertex is one complete fan, or a line
 } Finding;
 
-static NoliVec3 load(const Finding* finding, int32_t v) {
+static NoliVec3 flat_load(const Finding* finding, int32_t v) {
   return noli_load3(finding->x + 3 * (int64_t)v);
 }
 
@@ -218,7 +218,7 @@ static void find_edges(const Finding* finding, int32_t body) {
     if (finding->n_tri[e] == 2) {
       load_edge(surface, finding->x, e, opposite, y);
     }
-    if (finding->n_tri[e] != 2 || !is_flat(y, FLAT_FOLD, &reach)) {
+    if (finding->n_tri[e] != 2 || !flat_is_flat(y, FLAT_FOLD, &reach)) {
       opposite[0] = opposite[1] = NOLI_NULL_INDEX;
     }
   }
@@ -268,8 +268,8 @@ static void walk(const Finding* finding, int32_t v, int32_t t, bool forward, Fan
       return; // closed
     }
     const int32_t* tri = &finding->surface->tri[3 * (int64_t)t];
-    NoliVec3 y = load(finding, v), a = noli_sub3(load(finding, tri[(k + 1) % 3]), y);
-    NoliVec3 b = noli_sub3(load(finding, tri[(k + 2) % 3]), y);
+    NoliVec3 y = flat_load(finding, v), a = noli_sub3(flat_load(finding, tri[(k + 1) % 3]), y);
+    NoliVec3 b = noli_sub3(flat_load(finding, tri[(k + 2) % 3]), y);
     finding->seen[3 * (int64_t)t + k] = true;
     fan->n_tri++;
     fan->angle += atan2(noli_norm3(noli_cross3(a, b)), noli_dot3(a, b));
@@ -282,8 +282,8 @@ static void walk(const Finding* finding, int32_t v, int32_t t, bool forward, Fan
 // The fan of corner k of triangle t.
 static Fan fan_of(const Finding* finding, int32_t v, int32_t t, int32_t k) {
   const int32_t* tri = &finding->surface->tri[3 * (int64_t)t];
-  NoliVec3 y = load(finding, v), a = noli_sub3(load(finding, tri[(k + 1) % 3]), y);
-  NoliVec3 b = noli_sub3(load(finding, tri[(k + 2) % 3]), y);
+  NoliVec3 y = flat_load(finding, v), a = noli_sub3(flat_load(finding, tri[(k + 1) % 3]), y);
+  NoliVec3 b = noli_sub3(flat_load(finding, tri[(k + 2) % 3]), y);
   Fan fan = {.n_tri = 1, .angle = atan2(noli_norm3(noli_cross3(a, b)), noli_dot3(a, b))};
   finding->seen[3 * (int64_t)t + k] = true;
   walk(finding, v, t, true, &fan);

@@ -153,7 +153,7 @@ static bool comes_first(const Box* a, const Box* b) {
   return a->lo[0] != b->lo[0] ? a->lo[0] < b->lo[0] : a->depth > b->depth;
 }
 
-static void push(Queue* queue, Box box) {
+static void inclusion_ccd_push(Queue* queue, Box box) {
   int32_t i = queue->n++;
   for (; i > 0 && comes_first(&box, &queue->box[(i - 1) / 2]); i = (i - 1) / 2) {
     queue->box[i] = queue->box[(i - 1) / 2];
@@ -195,10 +195,10 @@ static int32_t widest(const Function* function, const Box* box, const Image* ima
 static void cut(const Function* function, Box box, int32_t d, Queue* queue) {
   box.cuts[d]++;
   box.depth++;
-  push(queue, box);
+  inclusion_ccd_push(queue, box);
   box.lo[d] += ldexp(1.0, -box.cuts[d]);
   if (!function->is_triangle || box.lo[1] + box.lo[2] <= 1.0) {
-    push(queue, box);
+    inclusion_ccd_push(queue, box);
   }
 }
 

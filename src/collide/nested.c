@@ -68,7 +68,7 @@ static bool touches_by_tie(const NoliSurface* surface, int32_t vertex) {
 }
 
 // Numbers the connected parts by their lowest vertices.
-static NoliStatus find_parts(Nesting* nesting) {
+static NoliStatus nested_find_parts(Nesting* nesting) {
   NoliStatus status = NOLI_OK;
   const NoliSurface* surface = nesting->surface;
   int32_t* parent = NULL;
@@ -153,7 +153,7 @@ static bool read_face(const Nesting* nesting, int64_t i, Face* face) {
 }
 
 // The faces of closed parts, part by part.
-static NoliStatus list_faces(Nesting* nesting) {
+static NoliStatus nested_list_faces(Nesting* nesting) {
   NoliStatus status = NOLI_OK;
   int64_t n = (int64_t)nesting->surface->n_tri + nesting->surface->n_edge;
   Face face;
@@ -213,7 +213,7 @@ static Box nested_join(const Box* a, const Box* b) {
 }
 
 // Moves the lowest ten bits to every third place.
-static uint64_t spread(uint64_t bits) {
+static uint64_t nested_spread(uint64_t bits) {
   uint64_t spread = 0;
   for (int i = 0; i < 10; i++) {
     spread |= (bits >> i & 1) << (3 * i);
@@ -229,7 +229,7 @@ static uint64_t place_on_curve(const Box* box, const Box* all) {
     double middle = 0.5 * (0.5 * box->lo[k] + 0.5 * box->hi[k]) - 0.5 * all->lo[k];
     // NaN, as for boxes of outlines, becomes 0
     double share = fmin(fmax(width > 0.0 ? middle / width : 0.0, 0.0), 1.0);
-    place |= spread((uint64_t)(1023.0 * share)) << k;
+    place |= nested_spread((uint64_t)(1023.0 * share)) << k;
   }
   return place;
 }
@@ -420,8 +420,8 @@ done:
 
 // Whether a part is inside another body, or in the material of its own body, where `winding` counts
 // the other parts: a cavity belongs there. All triangles of a proxy may look inward.
-static NoliStatus is_inside(const Nesting* nesting, const Part* part, int32_t body, int32_t winding,
-                            bool* inside) {
+static NoliStatus nested_is_inside(const Nesting* nesting, const Part* part, int32_t body,
+                                   int32_t winding, bool* inside) {
   NoliStatus status = NOLI_OK;
   int orientation = 0;
   *inside = winding != 0;
@@ -454,7 +454,7 @@ static NoliStatus judge(Nesting* nesting, const Part* part) {
       winding += hit[i].sign;
     }
     if (!touches) {
-      NOLI_TRY(is_inside(nesting, part, body, winding, &inside));
+      NOLI_TRY(nested_is_inside(nesting, part, body, winding, &inside));
     }
     if (inside) {
       NoliNested nested = {part->vertex, body};
@@ -474,12 +474,12 @@ NoliStatus noli_audit_nested(NoliContext* context, const NoliSurface* surface, c
   NOLI_TRY(noli_audit_require_finite(context, surface, x));
 
   // parts, their faces, and a tree over these
-  NOLI_TRY(find_parts(&nesting));
+  NOLI_TRY(nested_find_parts(&nesting));
   if (nesting.part.count < 2) {
     goto done;
   }
   NOLI_TRY(mark_open(&nesting));
-  NOLI_TRY(list_faces(&nesting));
+  NOLI_TRY(nested_list_faces(&nesting));
   if (nesting.n_face == 0) {
     goto done;
   }

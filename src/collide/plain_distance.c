@@ -32,7 +32,7 @@ static long double point_edge(const double* p, const double* e0, const double* e
 }
 
 // Whether the foot of p on the plane with the normal n is inside of the edge from a to b.
-static int is_inside(const double* p, const double* a, const double* b, Vector n) {
+static int plain_distance_is_inside(const double* p, const double* a, const double* b, Vector n) {
   return dot(cross(between(a, b), between(a, p)), n) >= 0.0L;
 }
 
@@ -41,7 +41,8 @@ long double noli_plain_distance_point_triangle(const double* const x[4]) {
   long double least = fminl(point_edge(p, a, b), fminl(point_edge(p, b, c), point_edge(p, c, a)));
   Vector n = cross(between(a, b), between(a, c));
   long double size = length(n);
-  if (size > 0.0L && is_inside(p, a, b, n) && is_inside(p, b, c, n) && is_inside(p, c, a, n)) {
+  if (size > 0.0L && plain_distance_is_inside(p, a, b, n) && plain_distance_is_inside(p, b, c, n) &&
+      plain_distance_is_inside(p, c, a, n)) {
     least = fminl(least, fabsl(dot(between(a, p), n)) / size);
   }
   return least;

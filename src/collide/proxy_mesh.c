@@ -166,7 +166,7 @@ static void look_at(const Search* search, int32_t tet, NoliVec3 p, Place* best) 
   offer(search, &place, best);
 }
 
-static void locate(const Search* search, NoliVec3 p, Place* best) {
+static void proxy_mesh_locate(const Search* search, NoliVec3 p, Place* best) {
   const NoliForest* forest = &search->forest;
   int32_t stack[64], n_stack = 0;
   *best = (Place){
@@ -198,7 +198,7 @@ static void locate_range(void* user, int64_t begin, int64_t end, int32_t worker)
   (void)worker;
   const Search* search = user;
   for (int64_t v = begin; v < end; v++) {
-    locate(search, noli_load3(search->X + 3 * v), &search->place[v]);
+    proxy_mesh_locate(search, noli_load3(search->X + 3 * v), &search->place[v]);
   }
 }
 

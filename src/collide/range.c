@@ -3,7 +3,7 @@
 // Coordinates further from the origin than this times the size of the pair would overflow.
 enum { FAR = 700 };
 
-static double largest_of(NoliVec3 a) {
+static double range_largest_of(NoliVec3 a) {
   return fmax(fmax(fabs(a.x), fabs(a.y)), fabs(a.z));
 }
 
@@ -18,8 +18,8 @@ int noli_scale_to_ordinary(int32_t n, const NoliVec3* x, NoliVec3* y) {
   int of_x = 0, of_w = 0;
   for (int32_t i = 0; i < n; i++) {
     finite = finite && noli_is_finite3(x[i]);
-    largest_x = fmax(largest_x, largest_of(x[i]));
-    largest_w = fmax(largest_w, largest_of(noli_sub3(x[i], x[0])));
+    largest_x = fmax(largest_x, range_largest_of(x[i]));
+    largest_w = fmax(largest_w, range_largest_of(noli_sub3(x[i], x[0])));
   }
   if (finite && largest_w > 0.0 && !noli_size_is_ordinary(noli_size_of(n, x))) {
     (void)frexp(largest_x, &of_x);

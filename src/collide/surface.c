@@ -23,7 +23,7 @@ typedef struct Ranges {
   const int32_t* follower_first; // NULL: there are none
 } Ranges;
 
-static Range range_of(const Ranges* ranges, int32_t body) {
+static Range surface_range_of(const Ranges* ranges, int32_t body) {
   Range range = {.first = ranges->vert_first[body],
                  .n_own = ranges->vert_first[body + 1] - ranges->vert_first[body]};
   range.n_vert = range.n_own;
@@ -59,13 +59,13 @@ done:
   return status;
 }
 
-static NoliStatus check_parts(NoliContext* context, int32_t n_body, const Ranges* ranges,
-                              const NoliSurfaceParts* parts) {
+static NoliStatus surface_check_parts(NoliContext* context, int32_t n_body, const Ranges* ranges,
+                                      const NoliSurfaceParts* parts) {
   NoliStatus status = NOLI_OK;
   int64_t n_tri = 0, n_edge = 0;
   for (int32_t b = 0; b < n_body; b++) {
     const NoliSurfaceParts* p = &parts[b];
-    int32_t n_vert = range_of(ranges, b).n_vert;
+    int32_t n_vert = surface_range_of(ranges, b).n_vert;
     NOLI_TRY(check_part(context, b, "triangle", p->n_tri, 3, p->tri, n_vert));
     NOLI_TRY(check_part(context, b, "segment", p->n_edge, 2, p->edge, n_vert));
     NOLI_TRY(check_part(context, b, "point", p->n_point, 1, p->point, n_vert));
@@ -158,11 +158,11 @@ static void fill_reversed(const NoliSurfaceParts* part, const Range* range, int3
   }
 }
 
-static void fill(NoliSurface* surface, const Building* to, const Ranges* ranges,
-                 const NoliSurfaceParts* parts) {
+static void surface_fill(NoliSurface* surface, const Building* to, const Ranges* ranges,
+                         const NoliSurfaceParts* parts) {
   int32_t n_tri = 0, n_edge = 0, n_point = 0;
   for (int32_t b = 0; b < surface->n_body; b++) {
-    Range range = range_of(ranges, b);
+    Range range = surface_range_of(ranges, b);
     to->tri_first[b] = n_tri;
     to->edge_first[b] = n_edge;
     to->point_first[b] = n_point;
@@ -291,7 +291,7 @@ NoliStatus noli_surface_create_with_followers(NoliContext* context, int32_t n_bo
   Building to = {0};
   Ranges ranges = {vert_first, follower_first};
   *surface = NULL;
-  NOLI_TRY(check_parts(context, n_body, &ranges, parts));
+  NOLI_TRY(surface_check_parts(context, n_body, &ranges, parts));
 
   // how much room is needed
   int64_t n_tri = 0, n_edge = 0, most_edges = 0;
@@ -331,7 +331,7 @@ NoliStatus noli_surface_create_with_followers(NoliContext* context, int32_t n_bo
                             .body = to.body,
                             .planar = to.planar,
                             .reversed = to.reversed};
-  fill(*surface, &to, &ranges, parts);
+  surface_fill(*surface, &to, &ranges, parts);
   NOLI_TRY(sort_edges(context, *surface, parts));
   NOLI_VALIDATE(context, noli_surface_defect(*surface));
 done:

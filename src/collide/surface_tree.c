@@ -28,7 +28,8 @@ done:
 }
 
 // Boxes at the positions.
-static NoliStatus arrange(NoliContext* context, NoliSurfaceTree* tree, const double* x) {
+static NoliStatus surface_tree_arrange(NoliContext* context, NoliSurfaceTree* tree,
+                                       const double* x) {
   NoliStatus status = NOLI_OK;
   float* centre = NULL;
   NOLI_NEW(context, centre, 3 * (int64_t)tree->n_item);
@@ -56,7 +57,7 @@ NoliStatus noli_surface_tree_update(NoliContext* context, const NoliSurface* sur
     NOLI_TRY(create_tree(context, surface, tree));
   }
   if (!(*tree)->current) {
-    NOLI_TRY(arrange(context, *tree, x));
+    NOLI_TRY(surface_tree_arrange(context, *tree, x));
   }
 done:
   return status;

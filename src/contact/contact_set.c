@@ -70,7 +70,7 @@ void noli_contact_set_free(NoliContext* context, NoliContactSet* set) {
   noli_contact_set_init(set);
 }
 
-static void swap(int32_t* a, int32_t* b) {
+static void contact_set_swap(int32_t* a, int32_t* b) {
   int32_t t = *a;
   *a = *b;
   *b = t;
@@ -84,14 +84,15 @@ static void take_feature(const int32_t node[4], NoliFeature feature, NoliContact
     contact->node[i] = i < noli_pair_size[feature.kind] ? node[feature.vertex[i]] : NOLI_NULL_INDEX;
   }
   if (feature.kind == NOLI_PAIR_POINT_POINT && contact->node[0] > contact->node[1]) {
-    swap(&contact->node[0], &contact->node[1]);
+    contact_set_swap(&contact->node[0], &contact->node[1]);
   }
   if (feature.kind == NOLI_PAIR_POINT_EDGE && contact->node[1] > contact->node[2]) {
-    swap(&contact->node[1], &contact->node[2]);
+    contact_set_swap(&contact->node[1], &contact->node[2]);
   }
 }
 
-static void load_nodes(const int32_t node[4], int32_t size, const double* x, NoliVec3 out[4]) {
+static void contact_set_load_nodes(const int32_t node[4], int32_t size, const double* x,
+                                   NoliVec3 out[4]) {
   for (int32_t i = 0; i < size; i++) {
     out[i] = noli_load3(x + 3 * (int64_t)node[i]);
   }
@@ -145,7 +146,7 @@ static bool feature_close(const Build* build, const int32_t node[4], const NoliV
     return false;
   }
   take_feature(node, feature, contact);
-  load_nodes(contact->node, size, build->x, y);
+  contact_set_load_nodes(contact->node, size, build->x, y);
   contact->gap_sqr = noli_gap_sqr(noli_closest(contact->kind, y).d_sqr, contact->offset);
   contact->mollified = false;
   contact->eps_x = 0.0;
@@ -203,7 +204,7 @@ static int32_t point_triangle_contacts(const Build* build, NoliPrimitivePair pai
   const int32_t* t = surface->tri + 3 * (int64_t)pair.b;
   const int32_t node[4] = {pair.a, t[0], t[1], t[2]};
   NoliVec3 y[4];
-  load_nodes(node, 4, build->x, y);
+  contact_set_load_nodes(node, 4, build->x, y);
   set_pair(build, node[0], node[1], &found[0]);
   if (centers_are_far(build, 1, y, &found[0])) {
     return 0;
@@ -239,7 +240,7 @@ static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliCont
   const int32_t* b = build->surface->edge + 2 * (int64_t)pair.b;
   const int32_t node[4] = {a[0], a[1], b[0], b[1]};
   NoliVec3 y[4];
-  load_nodes(node, 4, build->x, y);
+  contact_set_load_nodes(node, 4, build->x, y);
   set_pair(build, node[0], node[2], contact);
 
   // edges that are apart, share a vertex, or lie in a plane, where point-edge pairs represent them
@@ -264,7 +265,7 @@ static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliCont
 
   // nearly parallel edges keep all four nodes because the mollifier depends on them
   NoliVec3 Y[4];
-  load_nodes(node, 4, build->X, Y);
+  contact_set_load_nodes(node, 4, build->X, Y);
   double eps_x = noli_mollifier_eps_x(Y);
   if (noli_mollifier_cross_sqr(y) < eps_x) {
     contact->kind = NOLI_PAIR_EDGE_EDGE;
@@ -286,7 +287,7 @@ static int32_t point_edge_contacts(const Build* build, NoliPrimitivePair pair,
     return 0;
   }
   NoliVec3 y[4];
-  load_nodes(node, 3, build->x, y);
+  contact_set_load_nodes(node, 3, build->x, y);
   set_pair(build, node[0], node[1], &found[0]);
   double reach;
   if (surface->flat != NULL && (surface->flat->segment[pair.b] & NOLI_FLAT_MEMBER) != 0) {

@@ -6,7 +6,7 @@
 
 enum { ENERGY_BLOCK = 512, BLOCKS_4 = 90 };
 
-static void load_nodes(const NoliContact* contact, const double* x, NoliVec3 y[4]) {
+static void ipc_load_nodes(const NoliContact* contact, const double* x, NoliVec3 y[4]) {
   for (int i = 0; i < noli_pair_size[contact->kind]; i++) {
     y[i] = noli_load3(x + 3 * (int64_t)contact->node[i]);
   }
@@ -41,7 +41,7 @@ static NoliClosest contact_closest(const NoliContact* contact, const NoliVec3 y[
 
 NoliClosest noli_contact_closest(const NoliContact* contact, const double* x, double* mollifier) {
   NoliVec3 y[4];
-  load_nodes(contact, x, y);
+  ipc_load_nodes(contact, x, y);
   *mollifier = contact->mollified ? noli_mollifier_value(y, contact->eps_x) : 1.0;
   return contact_closest(contact, y);
 }
@@ -51,7 +51,8 @@ static double mollified_barrier(double mollifier, double barrier) {
   return isinf(barrier) ? barrier : mollifier * barrier;
 }
 
-static double contact_energy(const NoliBarrier* data, const NoliContact* contact, const double* x) {
+static double ipc_contact_energy(const NoliBarrier* data, const NoliContact* contact,
+                                 const double* x) {
   double mollifier;
   NoliClosest closest = noli_contact_closest(contact, x, &mollifier);
   double range = contact->range, gap_sqr = noli_gap_sqr(closest.d_sqr, contact->offset);
@@ -159,7 +160,7 @@ static void evaluate_mollified(const NoliBarrier* data, const NoliContact* conta
 static void evaluate_contact(const NoliBarrier* data, const NoliContact* contact, const double* x,
                              unsigned what, double* gradient, double* hessian) {
   NoliVec3 y[4];
-  load_nodes(contact, x, y);
+  ipc_load_nodes(contact, x, y);
   if (contact->mollified) {
     evaluate_mollified(data, contact, y, what, gradient, hessian);
   } else {
@@ -175,7 +176,7 @@ static void evaluate_contacts(const void* user, const double* x, int64_t begin, 
   for (int64_t i = begin; i < end; i++) {
     const NoliContact* contact = &data->set->contact.data[i];
     if ((what & NOLI_EVAL_ENERGY) != 0) {
-      out->energy[i - begin] = contact_energy(data, contact, x);
+      out->energy[i - begin] = ipc_contact_energy(data, contact, x);
     }
     if (wants_gradient || wants_hessian) {
       evaluate_contact(data, contact, x, what,
@@ -256,7 +257,7 @@ static double sum_contacts(void* user, int64_t begin, int64_t end, int32_t worke
   const EnergyJob* job = user;
   double sum = 0.0;
   for (int64_t i = begin; i < end; i++) {
-    sum += contact_energy(job->data, &job->data->set->contact.data[i], job->x);
+    sum += ipc_contact_energy(job->data, &job->data->set->contact.data[i], job->x);
   }
   return sum;
 }
@@ -286,7 +287,7 @@ double noli_contact_normal_force(const NoliBarrier* data, double weight, double 
   return -data->kappa * weight * first * 2.0 * sqrt(gap_sqr);
 }
 
-static void subtract(double* force, double scale, const double* gradient) {
+static void ipc_subtract(double* force, double scale, const double* gradient) {
   for (int k = 0; k < 3; k++) {
     force[k] -= gradient[k] / scale;
   }
@@ -307,14 +308,14 @@ void noli_contact_forces(const NoliBarrier* data, const double* x, double scale,
     double gradient[12];
     evaluate_contact(data, contact, x, NOLI_EVAL_GRADIENT, gradient, NULL);
     for (int k = 0; k < noli_pair_size[contact->kind]; k++) {
-      subtract(force + 3 * (int64_t)contact->node[k], scale, gradient + 3 * k);
+      ipc_subtract(force + 3 * (int64_t)contact->node[k], scale, gradient + 3 * k);
     }
   }
   for (int64_t i = 0; i < set->plane.count; i++) {
     const NoliHalfSpaceContact* contact = &set->plane.data[i];
     double gradient[3];
     noli_store3(gradient, plane_gradient(data, contact, x));
-    subtract(force + 3 * (int64_t)contact->node, scale, gradient);
+    ipc_subtract(force + 3 * (int64_t)contact->node, scale, gradient);
   }
 }
 
@@ -336,7 +337,7 @@ NoliStatus noli_contact_pair_forces(const NoliBarrier* data, NoliContext* contex
     double gradient[12], mollifier, side[3] = {0.0, 0.0, 0.0};
     evaluate_contact(data, contact, x, NOLI_EVAL_GRADIENT, gradient, NULL);
     for (int k = 0; k < noli_contact_first_side(contact); k++) {
-      subtract(side, scale, gradient + 3 * k);
+      ipc_subtract(side, scale, gradient + 3 * k);
     }
     NoliClosest closest = noli_contact_closest(contact, x, &mollifier);
     double gap = sqrt(closest.d_sqr) - contact->offset;

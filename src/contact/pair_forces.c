@@ -177,7 +177,7 @@ done:
   return status;
 }
 
-static int compare_places(const NoliContactInfo* a, const NoliContactInfo* b) {
+static int pair_forces_compare_places(const NoliContactInfo* a, const NoliContactInfo* b) {
   for (int k = 0; k < 2; k++) {
     if (a->entity[k] != b->entity[k]) {
       return a->entity[k] < b->entity[k] ? -1 : 1;
@@ -194,7 +194,7 @@ static int compare_places(const NoliContactInfo* a, const NoliContactInfo* b) {
 // By place; at the same place, contacts with a gap first: the current normal contact.
 static int pair_forces_compare(const void* one, const void* other) {
   const NoliContactInfo *a = one, *b = other;
-  int order = compare_places(a, b);
+  int order = pair_forces_compare_places(a, b);
   if (order != 0) {
     return order;
   }
@@ -219,7 +219,7 @@ void noli_pair_forces_share(NoliPairForces* forces) {
   }
   noli_sort(list, forces->contact.count, sizeof *list, pair_forces_compare);
   for (int64_t i = 0; i < forces->contact.count; i++) {
-    if (n > 0 && compare_places(&list[n - 1], &list[i]) == 0) {
+    if (n > 0 && pair_forces_compare_places(&list[n - 1], &list[i]) == 0) {
       for (int k = 0; k < 3; k++) {
         list[n - 1].normal_force[k] += list[i].normal_force[k];
         list[n - 1].friction_force[k] += list[i].friction_force[k];

@@ -29,7 +29,7 @@ static NoliBarrier barrier_of(const NoliBarrierPotential* potential) {
       .set = &potential->set, .dhat_sqr = potential->dhat * potential->dhat, .kappa = 1.0};
 }
 
-static NoliStatus check_finite(NoliContext* context, const double* x, int32_t n_vert) {
+static NoliStatus potential_check_finite(NoliContext* context, const double* x, int32_t n_vert) {
   NoliStatus status = NOLI_OK;
   for (int32_t i = 0; i < n_vert; i++) {
     const double* p = x + 3 * (int64_t)i;
@@ -66,7 +66,7 @@ NoliStatus noli_barrier_potential_create(NoliContext* context, const double* X, 
   made->n_vert = n_vert;
   made->dhat = dhat;
   noli_contact_set_init(&made->set);
-  NOLI_TRY(check_finite(context, X, n_vert));
+  NOLI_TRY(potential_check_finite(context, X, n_vert));
   NOLI_NEW(context, made->X, 3 * (int64_t)n_vert);
   NOLI_NEW(context, made->x, 3 * (int64_t)n_vert);
   memcpy(made->X, X, 3 * (size_t)n_vert * sizeof *X);
@@ -102,7 +102,7 @@ NoliStatus noli_barrier_potential_update(NoliBarrierPotential* potential, const 
   NoliStatus status = NOLI_OK;
   NoliContext* context = potential->context;
   const NoliColliders colliders = {.surface = potential->surface};
-  NOLI_TRY(check_finite(context, x, potential->n_vert));
+  NOLI_TRY(potential_check_finite(context, x, potential->n_vert));
   memcpy(potential->x, x, 3 * (size_t)potential->n_vert * sizeof *x);
   NOLI_TRY(noli_broad_phase_find(potential->broad_phase, potential->x, potential->x,
                                  potential->dhat, NULL, &potential->candidates));

@@ -264,7 +264,8 @@ done:
   return status;
 }
 
-static NoliStatus check_parts(NoliContext* context, const char* name, const NoliBodyDef* body) {
+static NoliStatus definition_bodies_check_parts(NoliContext* context, const char* name,
+                                                const NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
   bool shell = noli_body_kind(body) == &noli_body_shell;
   int32_t n_element = noli_body_elements(body).n;
@@ -351,7 +352,7 @@ NoliStatus noli_definition_check_bodies(NoliContext* context, const NoliSimDef* 
     }
     NOLI_TRY(noli_fields_check(context, name, body, NULL, noli_body_elements(body).n,
                                &body->material, &body->fields));
-    NOLI_TRY(check_parts(context, name, body));
+    NOLI_TRY(definition_bodies_check_parts(context, name, body));
     n_vert += body->mesh->n_vert;
   }
 

@@ -36,8 +36,8 @@ done:
   return status;
 }
 
-static NoliStatus check_times(NoliContext* context, const char* what, int32_t index, double t_begin,
-                              double t_end) {
+static NoliStatus definition_lists_check_times(NoliContext* context, const char* what,
+                                               int32_t index, double t_begin, double t_end) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(context, t_begin < t_end, NOLI_ERROR_ARGUMENT,
              "%s %d: t_begin %g is not before t_end %g", what, index, t_begin, t_end);
@@ -181,7 +181,7 @@ NoliStatus noli_definition_check_lists(NoliContext* context, const NoliSimDef* d
     const NoliMotionDef* motion = &def->motions[i];
     NOLI_TRY(check_item(context, "motion", i, NOLI_NUMBERS_MOTION, motion));
     NOLI_TRY(check_nodes(context, def, "motion", i, motion->body, motion->node, motion->n_node));
-    NOLI_TRY(check_times(context, "motion", i, motion->t_begin, motion->t_end));
+    NOLI_TRY(definition_lists_check_times(context, "motion", i, motion->t_begin, motion->t_end));
     NOLI_CHECK(context, !motion->controlled || motion->target == NULL, NOLI_ERROR_ARGUMENT,
                "motion %d: a controlled motion has no function for its targets", i);
     NOLI_TRY(check_change(context, def, i));
@@ -193,7 +193,7 @@ NoliStatus noli_definition_check_lists(NoliContext* context, const NoliSimDef* d
     const NoliForceDef* force = &def->forces[i];
     NOLI_TRY(check_item(context, "force", i, NOLI_NUMBERS_FORCE, force));
     NOLI_TRY(check_nodes(context, def, "force", i, force->body, force->node, force->n_node));
-    NOLI_TRY(check_times(context, "force", i, force->t_begin, force->t_end));
+    NOLI_TRY(definition_lists_check_times(context, "force", i, force->t_begin, force->t_end));
     NOLI_TRY(check_faces(context, def, i));
     NOLI_CHECK(context, (force->value == NULL) == force->controlled, NOLI_ERROR_ARGUMENT,
                "force %d %s", i,

@@ -5,21 +5,21 @@
 
 #include <string.h>
 
-static int64_t size_of(const NoliChains* self) {
+static int64_t chains_size_of(const NoliChains* self) {
   return 3 * (int64_t)self->sim->model->problem.n_vert;
 }
 
-static void clear(const NoliChains* self, double* x) {
-  memset(x, 0, (size_t)size_of(self) * sizeof *x);
+static void chains_clear(const NoliChains* self, double* x) {
+  memset(x, 0, (size_t)chains_size_of(self) * sizeof *x);
 }
 
 static void copy(const NoliChains* self, const double* from, double* to) {
-  memcpy(to, from, (size_t)size_of(self) * sizeof *to);
+  memcpy(to, from, (size_t)chains_size_of(self) * sizeof *to);
 }
 
 // y += a x
 static void chains_add(const NoliChains* self, double a, const double* x, double* y) {
-  for (int64_t i = 0; a != 0.0 && i < size_of(self); i++) {
+  for (int64_t i = 0; a != 0.0 && i < chains_size_of(self); i++) {
     y[i] += a * x[i];
   }
 }
@@ -42,7 +42,7 @@ void noli_chains_act_on_nodes(const NoliChains* self, int32_t index, const doubl
 
 // ---- prescribed motions -------------------------------------------------------------------------
 
-static NoliMotionStart start_of(const NoliChains* self, int32_t index) {
+static NoliMotionStart chains_start_of(const NoliChains* self, int32_t index) {
   return (NoliMotionStart){.x = self->chain[index].x, .history = self->chain[index].history};
 }
 
@@ -81,11 +81,11 @@ static Parabola parabola_velocity(const NoliTapePart* part) {
 static void parabola_adjoint(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
                              Parabola of, double* vector) {
   double* held = self->target;
-  const NoliMotionStart start = start_of(self, index);
+  const NoliMotionStart start = chains_start_of(self, index);
   if (part->rule->order != 2) {
     return;
   }
-  for (int64_t j = 0; j < size_of(self); j++) {
+  for (int64_t j = 0; j < chains_size_of(self); j++) {
     bool prescribed = noli_tape_prescribes(&part->stage[s], j);
     held[j] = prescribed ? vector[j] : 0.0;
     vector[j] = prescribed ? 0.0 : vector[j];
@@ -100,11 +100,11 @@ static void parabola_adjoint(NoliChains* self, int32_t index, const NoliTapePart
 static void parabola_tangent(NoliChains* self, int32_t index, const NoliTapePart* part, int32_t s,
                              Parabola of, double* vector) {
   const NoliTapeStage* stage = &part->stage[s];
-  const NoliMotionStart start = start_of(self, index);
+  const NoliMotionStart start = chains_start_of(self, index);
   if (part->rule->order != 2) {
     return;
   }
-  for (int64_t j = 0; j < size_of(self); j++) {
+  for (int64_t j = 0; j < chains_size_of(self); j++) {
     vector[j] = noli_tape_prescribes(stage, j) ? of.start * start.x[j] : vector[j];
   }
   noli_motion_links_tangent(&self->targets, part, NOLI_TARGET_END, stage, of.end, &start,
@@ -126,7 +126,7 @@ static void fold_origins(const NoliChains* self, bool back, double* begin) {
   for (int32_t f = 0; f < self->sim->model->n_force; f++) {
     const NoliForce* force = &self->sim->model->force[f];
     const NoliCurvedFaces* curved = &force->curved;
-    double* origin = begin + size_of(self) + 3 * (int64_t)f;
+    double* origin = begin + chains_size_of(self) + 3 * (int64_t)f;
     const int32_t* node = curved->n > 0 ? curved->node : force->faces.tri;
     int64_t n = 0, n_all = curved->n > 0 ? (int64_t)curved->n * curved->n_node
                                          : 3 * (int64_t)force->faces.n;
@@ -165,15 +165,15 @@ static NoliStatus solves_adjoint(NoliChains* self, int32_t chain, const NoliTape
   NoliStatus status = NOLI_OK;
   const NoliTapeStage* stage = &part->stage[s];
   NoliInputs to = with_own(self, chain);
-  const NoliMotionStart start = start_of(self, chain);
+  const NoliMotionStart start = chains_start_of(self, chain);
 
   NOLI_TRY(noli_motion_links_set(&self->targets, part, stage));
-  clear(self, self->own.value[NOLI_INPUT_PREDICTED]);
-  clear(self, self->own.value[NOLI_INPUT_REFERENCE]);
+  chains_clear(self, self->own.value[NOLI_INPUT_PREDICTED]);
+  chains_clear(self, self->own.value[NOLI_INPUT_REFERENCE]);
 
   for (int64_t k = stage->solve.count - 1; k >= 0; k--) {
-    clear(self, self->own.value[NOLI_INPUT_LAGGED]);
-    clear(self, self->target);
+    chains_clear(self, self->own.value[NOLI_INPUT_LAGGED]);
+    chains_clear(self, self->target);
     NOLI_TRY(noli_sensitivity_set(self->sensitivity, part, s, k));
     NOLI_TRY(
         noli_sensitivity_adjoint(self->sensitivity, b, &to, self->target, &self->error[chain]));
@@ -196,11 +196,11 @@ static NoliStatus solves_tangent(NoliChains* self, int32_t chain, const NoliTape
   NoliStatus status = NOLI_OK;
   const NoliTapeStage* stage = &part->stage[s];
   NoliInputs change = with_own(self, chain);
-  const NoliMotionStart start = start_of(self, chain);
+  const NoliMotionStart start = chains_start_of(self, chain);
   for (int64_t k = 0; k < stage->solve.count; k++) {
     copy(self, x, self->own.value[NOLI_INPUT_LAGGED]);
     NOLI_TRY(noli_sensitivity_set(self->sensitivity, part, s, k));
-    for (int64_t j = 0; j < size_of(self); j++) {
+    for (int64_t j = 0; j < chains_size_of(self); j++) {
       x[j] = noli_tape_prescribes(stage, j) ? 0.0 : self->chain[chain].x[j];
     }
     noli_motion_links_tangent(&self->targets, part, NOLI_TARGET_END, stage, 1.0, &start,
@@ -225,9 +225,9 @@ static double weight_of_start(const NoliStageRule* rule) {
 
 // Products of the mass matrix with accelerations, and of its inverse with forces: the matrix is
 // consistent for elements of higher order, else diagonal. Vertices of surfaces have no mass.
-static void multiply_mass(const NoliChains* self, const double* z, double* y) {
+static void chains_multiply_mass(const NoliChains* self, const double* z, double* y) {
   const NoliProblem* problem = &self->sim->model->problem;
-  for (int64_t j = 0; j < size_of(self); j++) {
+  for (int64_t j = 0; j < chains_size_of(self); j++) {
     y[j] = j / 3 < problem->n_node ? problem->inertia.mass[j / 3] * z[j] : 0.0;
   }
   noli_problem_multiply_mass(problem, z, self->sim->own_stage->n_threads, y);
@@ -241,7 +241,7 @@ static NoliStatus divide_by_mass(const NoliChains* self, const NoliTapePart* par
     copy(self, y, z);
     return noli_tied_mass_divide(self->sim->own_stage, part->stage[0].axes, z);
   }
-  for (int64_t j = 0; j < size_of(self); j++) {
+  for (int64_t j = 0; j < chains_size_of(self); j++) {
     z[j] = y[j] / problem->inertia.mass[j / 3];
   }
   noli_problem_divide_by_mass(problem, y, self->sim->own_stage->n_threads, z);
@@ -254,7 +254,7 @@ static NoliStatus masses_adjoint(NoliChains* self, int32_t index, const double* 
                                  const double* b) {
   NoliInputs* inputs = &self->inputs[index];
   double* mass = inputs->value[NOLI_INPUT_MASS];
-  for (int64_t j = 0; mass != NULL && j < size_of(self); j++) {
+  for (int64_t j = 0; mass != NULL && j < chains_size_of(self); j++) {
     mass[j / 3] += factor * b[j] * z[j];
   }
   return noli_sensitivity_masses_adjoint(self->sensitivity, z, factor, b, inputs);
@@ -263,7 +263,7 @@ static NoliStatus masses_adjoint(NoliChains* self, int32_t index, const double* 
 static NoliStatus masses_tangent(NoliChains* self, int32_t index, const double* z, double* force) {
   const NoliInputs* inputs = &self->inputs[index];
   const double* mass = inputs->value[NOLI_INPUT_MASS];
-  for (int64_t j = 0; mass != NULL && j < size_of(self); j++) {
+  for (int64_t j = 0; mass != NULL && j < chains_size_of(self); j++) {
     force[j] += mass[j / 3] * z[j];
   }
   return noli_sensitivity_masses_tangent(self->sensitivity, z, inputs, force);
@@ -279,7 +279,7 @@ static const double* end_acceleration(NoliChains* self, const NoliTapePart* part
   const NoliTapeStage* stage = &part->stage[part->n_stages - 1];
   const double* solution = stage->solve.data[stage->solve.count - 1];
   double h_e_sqr = stage->time.h_e * stage->time.h_e;
-  for (int64_t j = 0; j < size_of(self); j++) {
+  for (int64_t j = 0; j < chains_size_of(self); j++) {
     self->acceleration[j] = (solution[j] - stage->time.x_tilde[j]) / h_e_sqr;
   }
   return self->acceleration;
@@ -298,24 +298,24 @@ static NoliStatus end_force_adjoint(NoliChains* self, int32_t index, const NoliT
   NoliChain* chain = &self->chain[index];
   const NoliTapeStage* stage = &part->stage[part->n_stages - 1];
   double h_e_sqr = stage->time.h_e * stage->time.h_e, *b = self->target;
-  clear(self, hat);
+  chains_clear(self, hat);
   if (!keeps_force(self)) {
-    clear(self, chain->force);
+    chains_clear(self, chain->force);
     return NOLI_OK;
   }
-  for (int64_t j = 0; j < size_of(self); j++) {
+  for (int64_t j = 0; j < chains_size_of(self); j++) {
     b[j] = noli_tape_prescribes(stage, j) ? 0.0 : chain->force[j];
   }
   NOLI_TRY(masses_adjoint(self, index, end_acceleration(self, part), 1.0, b));
-  multiply_mass(self, b, chain->force);
-  for (int64_t j = 0; j < size_of(self); j++) {
+  chains_multiply_mass(self, b, chain->force);
+  for (int64_t j = 0; j < chains_size_of(self); j++) {
     chain->force[j] /= -h_e_sqr;
   }
   chains_add(self, -1.0, chain->force, x);
   if (noli_problem_is_damped(&self->sim->model->problem)) {
     NoliInputs to = with_own(self, index);
     NOLI_TRY(set_end(self, part));
-    clear(self, self->moved);
+    chains_clear(self, self->moved);
     NOLI_TRY(noli_sensitivity_damping_adjoint(self->sensitivity, b, &to, self->moved));
     chains_add(self, 1.0, self->moved, x);
     chains_add(self, -1.0, self->moved, hat);
@@ -339,8 +339,8 @@ static NoliStatus end_force_tangent(NoliChains* self, int32_t index, const NoliT
   }
   copy(self, x, change);
   chains_add(self, -1.0, tilde, change);
-  multiply_mass(self, change, chain->force);
-  for (int64_t j = 0; j < size_of(self); j++) {
+  chains_multiply_mass(self, change, chain->force);
+  for (int64_t j = 0; j < chains_size_of(self); j++) {
     chain->force[j] /= h_e_sqr;
   }
   NOLI_TRY(masses_tangent(self, index, end_acceleration(self, part), chain->force));
@@ -352,7 +352,7 @@ static NoliStatus end_force_tangent(NoliChains* self, int32_t index, const NoliT
     NOLI_TRY(noli_sensitivity_damping_tangent(self->sensitivity, &inputs, change, chain->force));
   }
 
-  for (int64_t j = 0; j < size_of(self); j++) {
+  for (int64_t j = 0; j < chains_size_of(self); j++) {
     chain->force[j] = noli_tape_prescribes(stage, j) ? 0.0 : chain->force[j];
   }
 done:
@@ -360,7 +360,7 @@ done:
 }
 
 static const double* start_acceleration(NoliChains* self, const NoliTapePart* part) {
-  for (int64_t j = 0; j < size_of(self); j++) {
+  for (int64_t j = 0; j < chains_size_of(self); j++) {
     self->acceleration[j] = part->force[j] / self->sim->model->problem.inertia.mass[j / 3];
   }
   return self->acceleration;
@@ -374,8 +374,8 @@ static NoliStatus rest_of_force(NoliChains* self, const NoliTapePart* part, cons
                                 double* rest) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = self->sim->model;
-  multiply_mass(self, A, rest);
-  for (int64_t j = 0; j < size_of(self); j++) {
+  chains_multiply_mass(self, A, rest);
+  for (int64_t j = 0; j < chains_size_of(self); j++) {
     rest[j] = (part->past_known ? part->start.force[j] : 0.0) - rest[j];
   }
   if (part->past_known && noli_problem_is_damped(&model->problem)) {
@@ -396,10 +396,10 @@ static NoliStatus shares_adjoint(NoliChains* self, int32_t index, const NoliTape
     return NOLI_OK;
   }
   NOLI_TRY(rest_of_force(self, part, A, self->moved));
-  clear(self, minus);
+  chains_clear(self, minus);
   chains_add(self, -1.0, Z, minus);
   noli_tie_derivatives_add_power(noli_sensitivity_ties(self->sensitivity), self->moved, minus, by);
-  multiply_mass(self, minus, self->moved);
+  chains_multiply_mass(self, minus, self->moved);
   noli_chains_act_on_nodes(self, index, A, self->moved);
 done:
   return status;
@@ -412,9 +412,9 @@ static NoliStatus shares_tangent(NoliChains* self, int32_t index, const NoliTape
   if (change == NULL) {
     return NOLI_OK;
   }
-  clear(self, self->moved);
+  chains_clear(self, self->moved);
   noli_chains_follow(self, index, A, self->moved);
-  multiply_mass(self, self->moved, self->target);
+  chains_multiply_mass(self, self->moved, self->target);
   chains_add(self, -1.0, self->target, force);
   NOLI_TRY(rest_of_force(self, part, A, self->moved));
   noli_tie_derivatives_add_forces(noli_sensitivity_ties(self->sensitivity), self->moved, change,
@@ -431,7 +431,7 @@ static NoliStatus start_force_adjoint(NoliChains* self, int32_t index, const Nol
   NoliChain* chain = &self->chain[index];
   bool is_damped = part->past_known && noli_problem_is_damped(&self->sim->model->problem);
   if (part->force == NULL) {
-    clear(self, chain->force);
+    chains_clear(self, chain->force);
     return NOLI_OK;
   }
   if (is_damped) {
@@ -446,10 +446,10 @@ static NoliStatus start_force_adjoint(NoliChains* self, int32_t index, const Nol
   if (!part->past_known) {
     NOLI_TRY(
         noli_sensitivity_force_adjoint(self->sensitivity, part, chain->force, &to, chain->x, v));
-    clear(self, chain->force);
+    chains_clear(self, chain->force);
   } else if (is_damped) {
-    clear(self, moved);
-    clear(self, self->target);
+    chains_clear(self, moved);
+    chains_clear(self, self->target);
     chains_add(self, -1.0, chain->force, self->target);
     NOLI_TRY(noli_sensitivity_damping_adjoint(self->sensitivity, self->target, &to, moved));
     chains_add(self, part->stage[0].time.h_v, moved, v);
@@ -481,15 +481,15 @@ static NoliStatus start_force_tangent(NoliChains* self, int32_t index, const Nol
         noli_sensitivity_force_tangent(self->sensitivity, part, &inputs, chain->x, v, self->force));
   } else if (noli_problem_is_damped(&self->sim->model->problem)) {
     NOLI_TRY(noli_sensitivity_set_start(self->sensitivity, part));
-    clear(self, self->target);
-    clear(self, change);
+    chains_clear(self, self->target);
+    chains_clear(self, change);
     chains_add(self, part->stage[0].time.h_v, v, self->target);
     NOLI_TRY(noli_sensitivity_damping_tangent(self->sensitivity, &inputs, self->target, change));
     chains_add(self, -1.0, change, self->force);
   }
 
   const double* A = start_acceleration(self, part);
-  clear(self, change);
+  chains_clear(self, change);
   NOLI_TRY(masses_tangent(self, index, A, change));
   chains_add(self, -1.0, change, self->force);
   NOLI_TRY(shares_tangent(self, index, part, A, self->force));
@@ -537,7 +537,7 @@ static void end_history_adjoint(NoliChains* self, int32_t index, const NoliTapeP
   if (bytes == 0) {
     return;
   }
-  clear(self, self->moved);
+  chains_clear(self, self->moved);
   memset(by.seen, 0, bytes);
   noli_history_links_end_adjoint(self->sim, part, &by);
   memset(by.state, 0, bytes);
@@ -552,7 +552,7 @@ static void begin_history_adjoint(NoliChains* self, int32_t index, const NoliTap
   if (history_size(self) == 0) {
     return;
   }
-  clear(self, self->moved);
+  chains_clear(self, self->moved);
   noli_history_links_begin_adjoint(self->sim, part, s, &by);
   memset(by.seen, 0, (size_t)history_size(self) * sizeof(double));
   noli_chains_act_on_nodes(self, index, part->start.x, self->moved);
@@ -589,8 +589,8 @@ static void hat_adjoint(NoliChains* self, NoliChain* chain, const NoliTapePart* 
 static void hat_tangent(NoliChains* self, const NoliChain* chain, const NoliTapePart* part,
                         int32_t s, double* hat) {
   const NoliStageRule* rule = &part->rule->stage[s];
-  clear(self, hat);
-  clear(self, self->hat_v);
+  chains_clear(self, hat);
+  chains_clear(self, self->hat_v);
   chains_add(self, weight_of_start(rule), chain->x, hat);
   chains_add(self, weight_of_start(rule), self->start_v, self->hat_v);
   chains_add(self, rule->before, chain->x_before, hat);
@@ -626,7 +626,7 @@ static NoliStatus stage_adjoint(NoliChains* self, int32_t index, const NoliTapeP
     parabola_adjoint(self, index, part, s, parabola_tilde(part, s), tilde);
   }
   chains_add(self, 1.0, tilde, hat);
-  clear(self, self->hat_v);
+  chains_clear(self, self->hat_v);
   chains_add(self, ahead(stage), tilde, self->hat_v);
 
   // y_hat
@@ -664,7 +664,7 @@ static NoliStatus stage_tangent(NoliChains* self, int32_t index, const NoliTapeP
   noli_history_links_begin_tangent(self->sim, part, s, &changes);
   copy(self, s > 0 ? self->end_x[s - 1] : chain->x, self->end_x[s]);
   NOLI_TRY(solves_tangent(self, index, part, s, self->end_x[s]));
-  clear(self, self->end_v[s]);
+  chains_clear(self, self->end_v[s]);
   chains_add(self, by_velocity(stage), self->end_x[s], self->end_v[s]);
   chains_add(self, -by_velocity(stage), hat, self->end_v[s]);
 done:
@@ -690,7 +690,7 @@ static void begin_tangent(NoliChains* self, int32_t index, const NoliTapePart* p
   double *damped = self->own.value[NOLI_INPUT_DAMPED], *begin = self->own.value[NOLI_INPUT_BEGIN];
   copy(self, chain->x, damped);
   chains_add(self, part->damping_ahead, chain->v, damped);
-  memset(begin + size_of(self), 0, 3 * sizeof(double) * (size_t)self->sim->model->n_force);
+  memset(begin + chains_size_of(self), 0, 3 * sizeof(double) * (size_t)self->sim->model->n_force);
   copy(self, chain->x, begin);
   fold_origins(self, false, begin);
 }
@@ -699,16 +699,16 @@ static void begin_tangent(NoliChains* self, int32_t index, const NoliTapePart* p
 static void take_end(NoliChains* self, NoliChain* chain, const NoliTapePart* part) {
   int32_t last = part->n_stages - 1;
   for (int32_t s = 0; s <= last; s++) {
-    clear(self, self->end_x[s]);
-    clear(self, self->end_v[s]);
+    chains_clear(self, self->end_x[s]);
+    chains_clear(self, self->end_v[s]);
   }
   copy(self, chain->x, self->end_x[last]);
   copy(self, chain->v, self->end_v[last]);
   copy(self, chain->x_before, chain->x);
   copy(self, chain->v_before, chain->v);
-  clear(self, self->force);
-  clear(self, self->start_v);
-  clear(self, self->own.value[NOLI_INPUT_DAMPED]);
+  chains_clear(self, self->force);
+  chains_clear(self, self->start_v);
+  chains_clear(self, self->own.value[NOLI_INPUT_DAMPED]);
   memset(self->own.value[NOLI_INPUT_BEGIN], 0,
          sizeof(double) * (size_t)noli_input_count(self->sim, NOLI_INPUT_BEGIN, 0));
 }
@@ -720,8 +720,8 @@ NoliStatus noli_chains_adjoint(NoliChains* self, int32_t index, const NoliTapePa
   take_end(self, chain, part);
   end_history_adjoint(self, index, part, end);
   NOLI_TRY(end_force_adjoint(self, index, part, end, self->rubbed));
-  clear(self, chain->x_before);
-  clear(self, chain->v_before);
+  chains_clear(self, chain->x_before);
+  chains_clear(self, chain->v_before);
   for (int32_t s = part->n_stages - 1; s >= 0; s--) {
     NOLI_TRY(stage_adjoint(self, index, part, s));
   }
@@ -762,11 +762,11 @@ done:
 
 static NoliStatus allocate_chain(const NoliChains* self, NoliChain* chain) {
   NoliStatus status = NOLI_OK;
-  NOLI_NEW_ZERO(self->context, chain->x, size_of(self));
-  NOLI_NEW_ZERO(self->context, chain->v, size_of(self));
-  NOLI_NEW_ZERO(self->context, chain->x_before, size_of(self));
-  NOLI_NEW_ZERO(self->context, chain->v_before, size_of(self));
-  NOLI_NEW_ZERO(self->context, chain->force, size_of(self));
+  NOLI_NEW_ZERO(self->context, chain->x, chains_size_of(self));
+  NOLI_NEW_ZERO(self->context, chain->v, chains_size_of(self));
+  NOLI_NEW_ZERO(self->context, chain->x_before, chains_size_of(self));
+  NOLI_NEW_ZERO(self->context, chain->v_before, chains_size_of(self));
+  NOLI_NEW_ZERO(self->context, chain->force, chains_size_of(self));
   NOLI_NEW_ZERO(self->context, chain->history, history_size(self));
 done:
   return status;
@@ -782,11 +782,11 @@ NoliStatus noli_chains_create(NoliSim* sim, const NoliParameters* parameters, in
   double** vectors[] = {&self->force,        &self->target,  &self->hat_v, &self->moved,
                         &self->acceleration, &self->start_v, &self->rubbed};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-    NOLI_NEW_ZERO(sim->context, *vectors[i], size_of(self));
+    NOLI_NEW_ZERO(sim->context, *vectors[i], chains_size_of(self));
   }
   for (int32_t s = 0; s < NOLI_MAX_STAGES; s++) {
-    NOLI_NEW_ZERO(sim->context, self->end_x[s], size_of(self));
-    NOLI_NEW_ZERO(sim->context, self->end_v[s], size_of(self));
+    NOLI_NEW_ZERO(sim->context, self->end_x[s], chains_size_of(self));
+    NOLI_NEW_ZERO(sim->context, self->end_v[s], chains_size_of(self));
   }
 
   NOLI_TRY(noli_motion_links_create(sim, wanted, &self->targets));

@@ -62,17 +62,17 @@ typedef struct Gradient {
   double* gradient; // (n_objectives x n_parameters)
 } Gradient;
 
-static int64_t size_of(const Gradient* g) {
+static int64_t gradient_size_of(const Gradient* g) {
   return 3 * (int64_t)g->sim->model->problem.n_vert;
 }
 
-static void clear(const Gradient* g, double* x) {
-  memset(x, 0, (size_t)size_of(g) * sizeof *x);
+static void gradient_clear(const Gradient* g, double* x) {
+  memset(x, 0, (size_t)gradient_size_of(g) * sizeof *x);
 }
 
 // y += a x
 static void gradient_add(const Gradient* g, double a, const double* x, double* y) {
-  for (int64_t i = 0; a != 0.0 && i < size_of(g); i++) {
+  for (int64_t i = 0; a != 0.0 && i < gradient_size_of(g); i++) {
     y[i] += a * x[i];
   }
 }
@@ -103,8 +103,8 @@ done:
 static NoliStatus find_derivatives(Gradient* g, int32_t i, int64_t step) {
   NoliStatus status = NOLI_OK;
   NoliObjectivePoint at = point_at(g, step);
-  clear(g, at.d_x = g->d_x);
-  clear(g, at.d_v = g->d_v);
+  gradient_clear(g, at.d_x = g->d_x);
+  gradient_clear(g, at.d_v = g->d_v);
   at.d_p = g->d_p;
   at.d_history = g->d_history;
   memset(g->d_history, 0, (size_t)noli_model_history_size(g->sim->model) * sizeof(double));
@@ -187,7 +187,7 @@ static int64_t step_of(const Gradient* g, int64_t segment) {
   return step < g->def->n_steps ? step : g->def->n_steps;
 }
 
-static NoliStatus keep(Gradient* g, int64_t segment) {
+static NoliStatus gradient_keep(Gradient* g, int64_t segment) {
   NoliStatus status = NOLI_OK;
   Kept* kept = &g->kept[g->n_kept];
   if (g->n_kept == g->n_made) {
@@ -222,7 +222,7 @@ static NoliStatus run_on(Gradient* g, int64_t end, bool with_values) {
   while (end - at > 1 && g->n_kept < g->n_slots) {
     int64_t next = at + way_to_next(end - at, g->n_slots - g->n_kept);
     NOLI_TRY(run_segments(g, at, next, with_values));
-    NOLI_TRY(keep(g, at = next));
+    NOLI_TRY(gradient_keep(g, at = next));
   }
   NOLI_TRY(run_segments(g, at, end, with_values));
 done:
@@ -325,7 +325,7 @@ static NoliStatus objectives_tangent(Gradient* g, int64_t step) {
     NOLI_TRY(find_derivatives(g, i, step));
     for (int64_t j = 0; j < g->n_parameters; j++) {
       double sum = 0.0;
-      for (int64_t k = 0; k < size_of(g); k++) {
+      for (int64_t k = 0; k < gradient_size_of(g); k++) {
         sum += g->d_x[k] * g->chains.chain[j].x[k] + g->d_v[k] * g->chains.chain[j].v[k];
       }
       for (int64_t k = 0; k < noli_model_history_size(g->sim->model); k++) {
@@ -384,8 +384,8 @@ done:
 static NoliStatus gradient_allocate(Gradient* g) {
   NoliStatus status = NOLI_OK;
   int32_t n = g->tangent ? (int32_t)g->n_parameters : g->n_objectives;
-  NOLI_NEW_ZERO(g->context, g->d_x, size_of(g));
-  NOLI_NEW_ZERO(g->context, g->d_v, size_of(g));
+  NOLI_NEW_ZERO(g->context, g->d_x, gradient_size_of(g));
+  NOLI_NEW_ZERO(g->context, g->d_v, gradient_size_of(g));
   NOLI_NEW_ZERO(g->context, g->d_p, g->n_parameters);
   NOLI_NEW_ZERO(g->context, g->d_history, noli_model_history_size(g->sim->model));
   NOLI_NEW_ZERO(g->context, g->kept, g->n_slots);
@@ -409,12 +409,12 @@ static void gradient_release(Gradient* g) {
   noli_chains_free(&g->chains);
 }
 
-static NoliStatus differentiate(Gradient* g) {
+static NoliStatus gradient_differentiate(Gradient* g) {
   NoliStatus status = NOLI_OK;
   NoliState final = {0}, at_end = {0};
   double start = noli_seconds();
   g->n_slots = g->gradient != NULL ? g->n_slots : 1; // values alone
-  NOLI_TRY(keep(g, 0));
+  NOLI_TRY(gradient_keep(g, 0));
   NOLI_TRY(add_values(g, 0));
   NOLI_TRY(run_on(g, g->n_segments, true));
   g->report.forward = noli_seconds() - start;
@@ -478,7 +478,7 @@ static NoliStatus find_gradient(NoliSim* sim, const NoliParameters* parameters,
   NOLI_TRY(check(&g));
   choose_segments(&g);
   NOLI_TRY(gradient_allocate(&g));
-  NOLI_TRY(g.tangent && gradient != NULL ? forward(&g) : differentiate(&g));
+  NOLI_TRY(g.tangent && gradient != NULL ? forward(&g) : gradient_differentiate(&g));
 
   for (int32_t i = 0; i < n_objectives && !g.tangent; i++) {
     double relative = fabs(value[i]) > 0.0 ? g.chains.error[i] / fabs(value[i]) : 0.0;

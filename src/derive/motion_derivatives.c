@@ -37,7 +37,7 @@ typedef struct Trial {
 } Trial;
 
 // At the point itself.
-static void set_point(Trial* trial) {
+static void motion_derivatives_set_point(Trial* trial) {
   const NoliMotion* motion = trial->motion;
   NoliMotionFrame frame = noli_motion_frame(motion, trial->t0);
   for (int64_t j = 0; j < 3 * (int64_t)motion->n_node; j++) {
@@ -171,8 +171,9 @@ done:
 
 // ---- derivatives --------------------------------------------------------------------------------
 
-static NoliMotionDerivative derivative_of(const NoliMotion* motion, double t0, double t1,
-                                          const NoliMat3* A, const NoliMat3* B) {
+static NoliMotionDerivative motion_derivatives_derivative_of(const NoliMotion* motion, double t0,
+                                                             double t1, const NoliMat3* A,
+                                                             const NoliMat3* B) {
   double f = 1.0 + motion->def.change;
   NoliMat3 one = noli_identity3(), by_rest;
   NoliMotionDerivative derivative = {
@@ -213,35 +214,37 @@ NoliMotionDerivatives noli_motion_derivatives_to(double share) {
 }
 
 // The same for all vertices, or of each.
-static NoliStatus set_derivatives(const NoliModel* model, int32_t index, Trial* trial,
-                                  NoliMotionDerivatives* derivatives) {
+static NoliStatus motion_derivatives_set_derivatives(const NoliModel* model, int32_t index,
+                                                     Trial* trial,
+                                                     NoliMotionDerivatives* derivatives) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   const NoliMotion* motion = trial->motion;
   int64_t n = motion->n_node;
   NoliMat3 A = noli_identity3(), B = {0};
-  set_point(trial);
+  motion_derivatives_set_point(trial);
   for (int k = 0; n > 0 && k < 3; k++) {
     set_column(trial, trial->y0, k, &A);
     set_column(trial, trial->X, k, &B);
   }
-  derivatives->all = derivative_of(motion, trial->t0, trial->t1, &A, &B);
+  derivatives->all = motion_derivatives_derivative_of(motion, trial->t0, trial->t1, &A, &B);
   if (n == 0 || is_affine(trial, &A, &B)) {
     goto done;
   }
-  set_point(trial);
+  motion_derivatives_set_point(trial);
   NOLI_CHECK(context, is_local(trial), NOLI_ERROR_ARGUMENT,
              "derivatives: motion %d, of body \"%s\", has targets that follow the places of other "
              "vertices than their own, or are not finite: let each follow only its own, a rotation "
              "a fixed origin",
              (int)index, model->name[motion->def.body]);
-  set_point(trial);
+  motion_derivatives_set_point(trial);
   NOLI_NEW_ZERO(context, derivatives->own, 2 * n);
   NOLI_TRY(set_own(model, index, trial, derivatives->own));
 
   for (int64_t i = 0; i < n; i++) {
     NoliMat3* own = &derivatives->own[2 * i];
-    NoliMotionDerivative derivative = derivative_of(motion, trial->t0, trial->t1, &own[0], &own[1]);
+    NoliMotionDerivative derivative =
+        motion_derivatives_derivative_of(motion, trial->t0, trial->t1, &own[0], &own[1]);
     own[0] = derivative.by_start;
     own[1] = derivative.by_rest;
   }
@@ -270,7 +273,7 @@ NoliStatus noli_motion_derivatives_set(const NoliModel* model, int32_t index, do
              "derivatives: motion %d, of body \"%s\", is set from outside, and is no function of "
              "where its vertices are: give it a target",
              (int)index, model->name[motion->def.body]);
-  NOLI_TRY(set_derivatives(model, index, &trial, derivatives));
+  NOLI_TRY(motion_derivatives_set_derivatives(model, index, &trial, derivatives));
 done:
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
     noli_free(context, *vectors[k]);

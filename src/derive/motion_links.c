@@ -63,7 +63,7 @@ static void set_goals(NoliMotionLinks* targets, int32_t index, const double* x) 
   }
 }
 
-static bool acts(const NoliTapePart* part, const NoliMotionDef* def) {
+static bool motion_links_acts(const NoliTapePart* part, const NoliMotionDef* def) {
   double t0 = *part->start.time;
   return !part->held && t0 >= def->t_begin && t0 < def->t_end;
 }
@@ -83,7 +83,7 @@ static int32_t turner_of(const NoliMotionLinks* targets, const NoliTapePart* par
   for (int32_t m = 0; clamped && m < model->n_motion; m++) {
     const NoliMotion* motion = &model->motion[m];
     int32_t i = noli_motion_find(motion, node[0] - model->vert_first[motion->def.body]);
-    if (motion->def.body == body && acts(part, &motion->def) && i != NOLI_NULL_INDEX) {
+    if (motion->def.body == body && motion_links_acts(part, &motion->def) && i != NOLI_NULL_INDEX) {
       bool turns =
           noli_motion_moves(motion) || noli_sim_turns_with_pose(targets->sim, m, i, rest, &turned);
       turner = turns ? m : NOLI_NULL_INDEX;
@@ -139,8 +139,8 @@ static bool varies(const NoliMotionLinks* targets, const NoliModel* model,
   return targets->varies || turns || moved;
 }
 
-static NoliStatus set_derivatives(NoliMotionLinks* targets, int32_t index, NoliTarget which,
-                                  const double* x) {
+static NoliStatus motion_links_set_derivatives(NoliMotionLinks* targets, int32_t index,
+                                               NoliTarget which, const double* x) {
   const NoliMotion* motion = &targets->sim->model->motion[index];
   NoliMotionDerivatives* derivatives = &targets->derivatives[which][index];
   double t0 = targets->t0, t1 = targets->t1[which];
@@ -172,11 +172,11 @@ NoliStatus noli_motion_links_set(NoliMotionLinks* targets, const NoliTapePart* p
   }
   for (int32_t m = 0; m < model->n_motion; m++) {
     const NoliMotionDef* def = &model->motion[m].def;
-    if (!acts(part, def)) {
+    if (!motion_links_acts(part, def)) {
       continue;
     }
     for (int which = 0; which < NOLI_TARGETS; which++) {
-      NOLI_TRY(set_derivatives(targets, m, (NoliTarget)which, part->start.x));
+      NOLI_TRY(motion_links_set_derivatives(targets, m, (NoliTarget)which, part->start.x));
     }
     set_goals(targets, m, part->start.x);
   }

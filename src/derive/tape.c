@@ -60,7 +60,7 @@ done:
   return status;
 }
 
-static NoliStatus begin_part(void* watcher, NoliSim* sim) {
+static NoliStatus tape_begin_part(void* watcher, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliTape* tape = watcher;
   drop_open(tape);
@@ -84,7 +84,7 @@ done:
   return status;
 }
 
-static NoliStatus begin_stage(void* watcher, NoliSim* sim) {
+static NoliStatus tape_begin_stage(void* watcher, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliTape* tape = watcher;
   const NoliStage* stage = sim->stage;
@@ -159,7 +159,7 @@ done:
 }
 
 void noli_tape_attach(NoliTape* tape, NoliSim* sim) {
-  static const NoliStepWatch watch = {begin_part, begin_stage, end_solve, end_part};
+  static const NoliStepWatch watch = {tape_begin_part, tape_begin_stage, end_solve, end_part};
   sim->observer.watch = &watch;
   sim->observer.watcher = tape;
 }

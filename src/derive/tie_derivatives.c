@@ -28,7 +28,7 @@ static void set_gradients(int32_t n, const NoliVec3* x, NoliVec3* gradient) {
   }
 }
 
-static NoliTieDerivative derivative_of(const NoliTiePlace* place) {
+static NoliTieDerivative tie_derivatives_derivative_of(const NoliTiePlace* place) {
   NoliTieDerivative tie = {.node = place->node, .n = place->n, .apart = place->p};
   set_gradients(place->n, place->x, tie.gradient);
   for (int32_t k = 0; k < place->n; k++) {
@@ -68,7 +68,7 @@ static void sort_tie(const NoliModel* model, int32_t t, bool* done, NoliTieDeriv
       sort_tie(model, other, done, to, n);
     }
   }
-  to[(*n)++] = derivative_of(&model->tie[t]);
+  to[(*n)++] = tie_derivatives_derivative_of(&model->tie[t]);
 }
 
 // The vertex that entry k of a tie depends on: the tied node, then those of its place.
@@ -76,8 +76,8 @@ static int32_t vertex_of(const NoliTieDerivative* tie, int32_t k) {
   return k == 0 ? tie->node : tie->vertex[k - 1];
 }
 
-static NoliStatus list_vertices(NoliContext* context, int32_t n_vert,
-                                NoliTieDerivatives* derivatives) {
+static NoliStatus tie_derivatives_list_vertices(NoliContext* context, int32_t n_vert,
+                                                NoliTieDerivatives* derivatives) {
   NoliStatus status = NOLI_OK;
   int64_t* next = NULL;
   NOLI_NEW_ZERO(context, derivatives->first, (int64_t)n_vert + 1);
@@ -116,7 +116,7 @@ NoliStatus noli_tie_derivatives_create(const NoliModel* model, NoliTieDerivative
   for (int32_t t = 0; t < derivatives->n; t++) {
     sort_tie(model, t, done, derivatives->tie, &n);
   }
-  NOLI_TRY(list_vertices(context, model->problem.n_vert, derivatives));
+  NOLI_TRY(tie_derivatives_list_vertices(context, model->problem.n_vert, derivatives));
 done:
   noli_free(context, done);
   return status;

@@ -231,8 +231,8 @@ static bool is_held(const NoliVariableDef* def, const NoliControlSet* set, int32
 }
 
 // The start of a number: as given, or the value of the definition (the mean where it is uniform).
-static double start_of(const NoliVariableDef* def, const NoliControlSet* set, const double* value,
-                       int32_t control, int32_t component) {
+static double controls_start_of(const NoliVariableDef* def, const NoliControlSet* set,
+                                const double* value, int32_t control, int32_t component) {
   if (!isnan(def->start[component])) {
     return def->start[component];
   }
@@ -246,8 +246,8 @@ static double start_of(const NoliVariableDef* def, const NoliControlSet* set, co
   return sum / set->n_point;
 }
 
-static NoliStatus check_bounds(NoliContext* context, const NoliVariableDef* def,
-                               const NoliControlSet* set) {
+static NoliStatus controls_check_bounds(NoliContext* context, const NoliVariableDef* def,
+                                        const NoliControlSet* set) {
   NoliStatus status = NOLI_OK;
   for (int k = 0; k < set->n_component; k++) {
     NOLI_CHECK(context, def->lower[k] <= def->upper[k], NOLI_ERROR_ARGUMENT,
@@ -267,7 +267,7 @@ static NoliStatus number_variables(NoliVariables* variables, const NoliVariableD
   set->first_variable = variables->n;
   for (int32_t i = 0; i < set->n_control * set->n_component; i++) {
     int32_t control = i / set->n_component, k = i % set->n_component;
-    double start = start_of(def, set, value, control, k);
+    double start = controls_start_of(def, set, value, control, k);
     bool held = is_held(def, set, control);
     set->variable[i] = NOLI_NULL_INDEX;
     set->number[i] = held ? 0.0 : def->lower[k];
@@ -323,7 +323,7 @@ static NoliStatus create_set(const NoliSim* sim, const NoliParameters* parameter
                            set->n_component);
   set->n_control = set->kind == NOLI_CONTROL_UNIFORM ? 1 : set->n_point;
   set->logarithmic = def->logarithmic;
-  NOLI_TRY(check_bounds(context, def, set));
+  NOLI_TRY(controls_check_bounds(context, def, set));
   if (set->kind == NOLI_CONTROL_UNIFORM) {
     NOLI_NEW(context, set->weight, set->n_point);
     for (int32_t i = 0; i < set->n_point; i++) {

@@ -179,7 +179,7 @@ done:
   return status;
 }
 
-static NoliStatus check_bounds(const NoliDesign* design) {
+static NoliStatus design_check_bounds(const NoliDesign* design) {
   NoliStatus status = NOLI_OK;
   double *z = NULL, *value = NULL;
   NOLI_NEW(design->context, z, design->variables.n);
@@ -211,7 +211,7 @@ static NoliStatus create_parameters(NoliDesign* design, const NoliDesignDef* def
     design->shapes_vary = design->shapes_vary || strcmp(kind, "rest_position") == 0 ||
                           strcmp(kind, "initial_position") == 0;
   }
-  NOLI_TRY(check_bounds(design));
+  NOLI_TRY(design_check_bounds(design));
 done:
   noli_free(design->context, parameter);
   return status;
@@ -409,7 +409,8 @@ done:
 }
 
 // Central differences of the functions by the scaled variables, one-sided at bounds.
-static NoliStatus differentiate(NoliDesign* design, const double* variables, double* gradient) {
+static NoliStatus design_differentiate(NoliDesign* design, const double* variables,
+                                       double* gradient) {
   NoliStatus status = NOLI_OK;
   int32_t n = design->variables.n, m = design->functions.n;
   double *y = NULL, *z = NULL, *side[2] = {NULL, NULL};
@@ -453,7 +454,7 @@ static NoliStatus design_evaluate(NoliDesign* design, const double* variables, d
     noli_variables_adjoint(&design->variables, design->by_value + i * design->n_values, row);
   }
   if (gradient != NULL && design->differences) {
-    NOLI_TRY(differentiate(design, variables, gradient));
+    NOLI_TRY(design_differentiate(design, variables, gradient));
   }
 done:
   return status;
@@ -531,7 +532,7 @@ static bool is_failure_of_run(NoliStatus status) {
 }
 
 // Rows of the search from values and gradients of the functions.
-static void fill_rows(Searching* searching, double* value, double* gradient) {
+static void design_fill_rows(Searching* searching, double* value, double* gradient) {
   const NoliDesign* design = searching->design;
   int32_t n = design->variables.n;
   for (int64_t r = 0; r <= design->row.count; r++) {
@@ -559,7 +560,7 @@ static double violation_of(const NoliDesign* design, const double* value) {
 }
 
 // The largest derivative by a variable that may move against it.
-static double derivative_of(const Searching* searching) {
+static double design_derivative_of(const Searching* searching) {
   const NoliVariables* variables = &searching->design->variables;
   double most = 0.0;
   for (int32_t i = 0; i < variables->n; i++) {
@@ -603,9 +604,9 @@ static NoliStatus try_variables(void* user, const double* y, double* value, doub
   run->gradient = *valid ? searching->gradient : NULL;
   run->variable = searching->z;
   if (*valid) {
-    fill_rows(searching, value, gradient);
+    design_fill_rows(searching, value, gradient);
     run->violation = violation_of(design, searching->value);
-    run->slope = derivative_of(searching);
+    run->slope = design_derivative_of(searching);
     run->feasible = run->violation <= FEASIBLE;
   } else {
     noli_log(design->context, NOLI_LOG_INFO, "evaluation %d failed, the next step is shorter: %s",

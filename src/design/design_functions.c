@@ -48,8 +48,8 @@ done:
 
 // ---- functions ----------------------------------------------------------------------------------
 
-static NoliStatus check_times(NoliSim* sim, const NoliDesignFunctionDef* def, int64_t n_steps,
-                              const char* list) {
+static NoliStatus design_functions_check_times(NoliSim* sim, const NoliDesignFunctionDef* def,
+                                               int64_t n_steps, const char* list) {
   NoliStatus status = NOLI_OK;
   for (int32_t i = 0; i < def->n_goals; i++) {
     NOLI_CHECK(
@@ -61,8 +61,9 @@ done:
   return status;
 }
 
-static NoliStatus check_bounds(NoliContext* context, const NoliDesignFunctionDef* def,
-                               const char* name) {
+static NoliStatus design_functions_check_bounds(NoliContext* context,
+                                                const NoliDesignFunctionDef* def,
+                                                const char* name) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(context, isfinite(def->at_most) || isfinite(def->at_least), NOLI_ERROR_ARGUMENT,
              "%s: needs a finite bound, \"at_most\" or \"at_least\"", name);
@@ -72,7 +73,7 @@ done:
   return status;
 }
 
-static int32_t term_count(const NoliDesignFunctionDef* def) {
+static int32_t design_functions_term_count(const NoliDesignFunctionDef* def) {
   return def->formula == NULL ? 1 : def->n_goals + (def->custom.evaluate != NULL ? 1 : 0);
 }
 
@@ -81,7 +82,7 @@ static NoliStatus create_terms(NoliDesignFunctions* functions, NoliSim* sim,
                                const NoliDesignFunctionDef* def, NoliDesignFunction* function) {
   NoliStatus status = NOLI_OK;
   NoliDesignTerm* term = functions->term + functions->n_term;
-  int32_t n = term_count(def);
+  int32_t n = design_functions_term_count(def);
   function->first_term = functions->n_term;
   function->n_term = n;
   function->n_goal = def->formula != NULL ? def->n_goals : 0;
@@ -121,14 +122,14 @@ static NoliStatus create_function(NoliDesignFunctions* functions, NoliSim* sim,
              "%s: has neither goals nor a function", function->name);
   NOLI_CHECK(context, def->formula == NULL || def->n_goals > 0, NOLI_ERROR_ARGUMENT,
              "%s: its formula has no goals", function->name);
-  NOLI_TRY(check_times(sim, def, n_steps, list));
+  NOLI_TRY(design_functions_check_times(sim, def, n_steps, list));
   NOLI_TRY(create_terms(functions, sim, parameters, list, index > 0, def, function));
   function->formula = def->formula;
   function->formula_user = def->formula_user;
   function->at_most = def->at_most;
   function->at_least = def->at_least;
   if (index > 0) {
-    NOLI_TRY(check_bounds(context, def, function->name));
+    NOLI_TRY(design_functions_check_bounds(context, def, function->name));
   }
 done:
   return status;
@@ -137,10 +138,10 @@ done:
 NoliStatus noli_design_functions_create(NoliSim* sim, const NoliParameters* parameters,
                                         const NoliDesignDef* def, NoliDesignFunctions* functions) {
   NoliStatus status = NOLI_OK;
-  int32_t n_term = term_count(&def->objective);
+  int32_t n_term = design_functions_term_count(&def->objective);
   *functions = (NoliDesignFunctions){.context = sim->context};
   for (int32_t i = 0; i < def->n_constraints; i++) {
-    n_term += term_count(&def->constraints[i]);
+    n_term += design_functions_term_count(&def->constraints[i]);
   }
   NOLI_NEW_ZERO(sim->context, functions->function, 1 + def->n_constraints);
   NOLI_NEW_ZERO(sim->context, functions->term, n_term);
@@ -173,8 +174,9 @@ void noli_design_functions_free(NoliDesignFunctions* functions) {
 // ---- values -------------------------------------------------------------------------------------
 
 // The value of a function, and how it changes with each of its terms (n_term).
-static NoliStatus combine(const NoliDesignFunctions* functions, const NoliDesignFunction* function,
-                          const double* term, double* value, double* by_term) {
+static NoliStatus design_functions_combine(const NoliDesignFunctions* functions,
+                                           const NoliDesignFunction* function, const double* term,
+                                           double* value, double* by_term) {
   NoliStatus status = NOLI_OK;
   *value = 0.0;
   if (function->formula != NULL) {
@@ -199,7 +201,8 @@ NoliStatus noli_design_functions_combine(const NoliDesignFunctions* functions, i
   for (int32_t f = 0; f < functions->n; f++) {
     const NoliDesignFunction* function = &functions->function[f];
     int32_t first = function->first_term;
-    NOLI_TRY(combine(functions, function, term + first, &value[f], by_term + first));
+    NOLI_TRY(
+        design_functions_combine(functions, function, term + first, &value[f], by_term + first));
     for (int64_t j = 0; derivative != NULL && j < n_values; j++) {
       double sum = 0.0;
       for (int32_t i = first; i < first + function->n_term; i++) {

@@ -278,7 +278,7 @@ double noli_exchange_rate(const NoliExchange* exchange) {
 // ---- names ----
 
 // The place for a number: "%d" or "%0Nd"; NULL unless there is exactly one.
-static const char* find_place(const char* pattern, int* width, size_t* length) {
+static const char* exchange_find_place(const char* pattern, int* width, size_t* length) {
   const char* percent = strchr(pattern, '%');
   if (percent == NULL || strchr(percent + 1, '%') != NULL) {
     return NULL;
@@ -299,7 +299,7 @@ NoliStatus noli_exchange_number(NoliContext* context, const char* pattern, int64
   NoliStatus status = NOLI_OK;
   int width;
   size_t length, size = strlen(pattern) + 24;
-  const char* place = find_place(pattern, &width, &length);
+  const char* place = exchange_find_place(pattern, &width, &length);
   NOLI_CHECK(context, place != NULL, NOLI_ERROR_ARGUMENT,
              "%s: this format has a file for each frame, whose name needs one place for its "
              "number, such as %%04d",
@@ -428,7 +428,7 @@ double noli_exchange_upright(const NoliExchange* exchange, int32_t* axis) {
   return degrees[exchange->up][exchange->up_is_down];
 }
 
-static NoliStatus read_list(NoliExchange* exchange) {
+static NoliStatus exchange_read_list(NoliExchange* exchange) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_run_reader_list(&exchange->run, false));
   exchange->n_frames = exchange->run.frames.frames.count;
@@ -472,7 +472,7 @@ NoliStatus noli_run_export(NoliContext* context, const char* directory, const ch
   }
   NOLI_TRY(noli_run_reader_open(&exchange.run));
   NOLI_TRY(noli_scene_require_files(exchange.run.scene));
-  NOLI_TRY(read_list(&exchange));
+  NOLI_TRY(exchange_read_list(&exchange));
   find_up(&exchange);
   NOLI_TRY(make_shapes(&exchange));
   NOLI_TRY(noli_exchange_read_looks(&exchange));

@@ -70,7 +70,7 @@ static const float* take_target(const Glb* glb, int32_t index, int64_t frame, co
 }
 
 // Vectors of the vertices of a shape, for those of the format.
-static void split(const NoliShape* shape, const float* vector, float* out) {
+static void glb_split(const NoliShape* shape, const float* vector, float* out) {
   for (int64_t i = 0; i < shape->n_split; i++) {
     int64_t v = shape->split_vertex != NULL ? shape->split_vertex[i] : i;
     memcpy(out + 3 * i, vector + 3 * v, 3 * sizeof *out);
@@ -157,7 +157,7 @@ static NoliStatus add_vertices(Glb* glb, int32_t index) {
   NOLI_NEW(glb->exchange->context, all, 3 * (int64_t)shape->n_split);
   NOLI_TRY(add_view(glb, n_frames * n_arrays * size, ARRAY_BUFFER, 3));
   for (int64_t f = 0; f < n_frames; f++) {
-    split(shape, take_target(glb, index, f, NULL, x, NULL), all);
+    glb_split(shape, take_target(glb, index, f, NULL, x, NULL), all);
     NOLI_TRY(add_accessor(glb, f * n_arrays * size, FLOAT, shape->n_split, 3, all));
     if (n_arrays > 1) {
       NOLI_TRY(add_accessor(glb, (f * n_arrays + 1) * size, FLOAT, shape->n_split, 3, NULL));
@@ -407,7 +407,7 @@ done:
   return status;
 }
 
-static NoliStatus describe(Glb* glb) {
+static NoliStatus glb_describe(Glb* glb) {
   NoliStatus status = NOLI_OK;
   for (int32_t s = 0; s < glb->exchange->n_shapes; s++) {
     NOLI_TRY(add_mesh(glb, s));
@@ -432,7 +432,7 @@ done:
 // ---- the binary chunk ----
 
 // The origin of texture coordinates is at the upper left.
-static NoliStatus put_uv(NoliFile* file, const NoliShape* shape) {
+static NoliStatus glb_put_uv(NoliFile* file, const NoliShape* shape) {
   NoliStatus status = NOLI_OK;
   for (int64_t i = 0; shape->n_uv > 0 && i < shape->n_split; i++) {
     const float* uv = shape->uv + 2 * (int64_t)shape->split_uv[i];
@@ -461,15 +461,15 @@ static NoliStatus put_shape(const Glb* glb, NoliFile* file, int32_t index) {
 
   for (int64_t f = 0; f <= target_count(glb, shape); f++) {
     float* normal = f > 0 ? own : base;
-    split(shape, take_target(glb, index, f, base, x, normal), all);
+    glb_split(shape, take_target(glb, index, f, base, x, normal), all);
     NOLI_TRY(noli_exchange_put(file, all, n_all));
     if (has_normals(shape)) {
-      split(shape, normal, all);
+      glb_split(shape, normal, all);
       NOLI_TRY(noli_exchange_put(file, all, n_all));
     }
   }
 
-  NOLI_TRY(put_uv(file, shape));
+  NOLI_TRY(glb_put_uv(file, shape));
 done:
   noli_free(context, all);
   noli_free(context, x);
@@ -517,7 +517,7 @@ static NoliStatus write_glb(NoliExchange* exchange) {
   NoliContext* context = exchange->context;
   NoliFile file = {.descriptor = -1};
   Glb glb = {.exchange = exchange};
-  NOLI_TRY(describe(&glb));
+  NOLI_TRY(glb_describe(&glb));
   NOLI_TRY(noli_file_create(context, exchange->path, &file));
   NOLI_TRY(put_file(&glb, &file));
   NOLI_TRY(noli_file_commit(&file, false));

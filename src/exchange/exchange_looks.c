@@ -18,7 +18,7 @@ typedef struct Place {
   int64_t of; // its number
 } Place;
 
-static int compare_places(const void* a, const void* b) {
+static int looks_compare_places(const void* a, const void* b) {
   const Place *one = a, *other = b;
   int order = 0;
   for (int k = 0; k < 3 && order == 0; k++) {
@@ -53,10 +53,10 @@ static NoliStatus number_places(NoliContext* context, const NoliSceneLooks* look
   add_places(places, looks->looks.x, n_corner);
   add_places(places, looks->x, looks->n_vert);
   add_places(places, looks->proxy_x, looks->n_proxy);
-  noli_sort(places->place, n, sizeof *places->place, compare_places);
+  noli_sort(places->place, n, sizeof *places->place, looks_compare_places);
   int32_t number = 0;
   for (int64_t i = 0; i < n; i++) {
-    number += i > 0 && compare_places(&places->place[i - 1], &places->place[i]) != 0 ? 1 : 0;
+    number += i > 0 && looks_compare_places(&places->place[i - 1], &places->place[i]) != 0 ? 1 : 0;
     places->number[places->place[i].of] = number;
   }
 done:
@@ -207,7 +207,7 @@ done:
   return status;
 }
 
-static bool is_letter(char c) {
+static bool looks_is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
@@ -228,11 +228,11 @@ static NoliStatus identify(NoliExchange* exchange, int64_t m) {
   char* of_shape = NULL;
   noli_free(exchange->context, material->identifier);
   NOLI_NEW(exchange->context, material->identifier, (int64_t)size);
-  int n = snprintf(material->identifier, size, "%s%s", is_letter(material->name[0]) ? "" : "_",
-                   material->name);
+  int n = snprintf(material->identifier, size, "%s%s",
+                   looks_is_letter(material->name[0]) ? "" : "_", material->name);
   for (int i = 0; i < n; i++) {
     char* c = &material->identifier[i];
-    *c = is_letter(*c) || noli_is_digit(*c) ? *c : '_';
+    *c = looks_is_letter(*c) || noli_is_digit(*c) ? *c : '_';
   }
   bool taken = is_taken(exchange, material->identifier, m);
   for (int32_t s = 0; !taken && s < exchange->n_shapes; s++) {
@@ -250,7 +250,8 @@ done:
   return status;
 }
 
-static int32_t find_material(const NoliExchange* exchange, const char* name, const char* library) {
+static int32_t looks_find_material(const NoliExchange* exchange, const char* name,
+                                   const char* library) {
   for (int64_t m = 0; m < exchange->materials.count; m++) {
     const NoliExchangeMaterial* one = &exchange->materials.data[m];
     if (strcmp(one->name, name) == 0 && strcmp(one->library, library) == 0) {
@@ -286,7 +287,7 @@ static NoliStatus add_materials(NoliExchange* exchange, const NoliSceneLooks* lo
   NOLI_TRY(looks_join(exchange->context, looks->folder,
                       from->libraries.count > 0 ? from->libraries.data[0] : "", &library));
   for (int64_t i = 0; i < from->materials.count; i++) {
-    number[i] = find_material(exchange, from->materials.data[i], library);
+    number[i] = looks_find_material(exchange, from->materials.data[i], library);
     if (number[i] == NOLI_NULL_INDEX) {
       NOLI_TRY(add_material(exchange, from->materials.data[i], library));
       number[i] = (int32_t)exchange->materials.count - 1;

@@ -92,7 +92,7 @@ done:
   return status;
 }
 
-static NoliStatus put_uv(NoliFile* file, const NoliShape* shape) {
+static NoliStatus obj_put_uv(NoliFile* file, const NoliShape* shape) {
   NoliStatus status = NOLI_OK;
   for (int64_t i = 0; i < shape->n_uv; i++) {
     NOLI_TRY(noli_file_print(file, "vt %.9g %.9g\n", (double)shape->uv[2 * i],
@@ -180,7 +180,7 @@ NoliStatus noli_obj_put_shape(const NoliExchange* exchange, NoliFile* file, int3
   NOLI_TRY(shape->n_parts == 0 ? noli_file_print(file, "usemtl %s\n", name) : NOLI_OK);
   NOLI_TRY(put_vectors(file, "v", shape->n_vert, x));
   NOLI_TRY(put_vectors(file, "vn", shape->n_vert, normal));
-  NOLI_TRY(put_uv(file, shape));
+  NOLI_TRY(obj_put_uv(file, shape));
   NOLI_TRY(
       put_parts(exchange, file, shape, name, n_before, count_uv_before(exchange, index, n_before)));
   bool has_others = shape->n[NOLI_SHAPE_SEGMENTS] + shape->n[NOLI_SHAPE_POINTS] > 0;

@@ -5,7 +5,7 @@
 
 #include "noli/version.h"
 
-static NoliStatus put_vertices(const NoliExchange* exchange, NoliFile* file, const float* x) {
+static NoliStatus ply_put_vertices(const NoliExchange* exchange, NoliFile* file, const float* x) {
   NoliStatus status = NOLI_OK;
   float* normal = NULL;
   NOLI_NEW(exchange->context, normal, 3 * (int64_t)exchange->n_vert);
@@ -94,7 +94,7 @@ static NoliStatus put_frame(const NoliExchange* exchange, NoliFile* file, int64_
                             const float* x) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(put_header(exchange, file, frame));
-  NOLI_TRY(put_vertices(exchange, file, x));
+  NOLI_TRY(ply_put_vertices(exchange, file, x));
   NOLI_TRY(put_primitives(exchange, file, NOLI_SHAPE_TRIANGLES));
   NOLI_TRY(put_primitives(exchange, file, NOLI_SHAPE_SEGMENTS));
 done:

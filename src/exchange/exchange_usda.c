@@ -65,7 +65,8 @@ done:
 typedef int64_t VectorsFn(const NoliShape* shape, int32_t kind, const float* x, float* vector);
 
 // The vertices of a mesh; the corners of segments and points, which have no indices.
-static int64_t take_points(const NoliShape* shape, int32_t kind, const float* x, float* vector) {
+static int64_t usda_take_points(const NoliShape* shape, int32_t kind, const float* x,
+                                float* vector) {
   int64_t n = (int64_t)noli_shape_corners(kind) * shape->n[kind];
   if (kind == NOLI_SHAPE_TRIANGLES) {
     memcpy(vector, x, 3 * sizeof *x * (size_t)shape->n_vert);
@@ -85,7 +86,7 @@ static int64_t take_normals(const NoliShape* shape, int32_t kind, const float* x
 
 // The smallest and the largest coordinates.
 static int64_t take_extent(const NoliShape* shape, int32_t kind, const float* x, float* vector) {
-  int64_t n = take_points(shape, kind, x, vector);
+  int64_t n = usda_take_points(shape, kind, x, vector);
   float bound[6];
   for (int k = 0; k < 3; k++) {
     bound[k] = bound[3 + k] = vector[k];
@@ -164,7 +165,7 @@ done:
 }
 
 // Texture coordinates of corners, which need not be those of vertices.
-static NoliStatus put_uv(NoliFile* file, const NoliShape* shape) {
+static NoliStatus usda_put_uv(NoliFile* file, const NoliShape* shape) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_file_print(file, "                texCoord2f[] primvars:st = ["));
   for (int64_t i = 0; i < shape->n_uv; i++) {
@@ -294,13 +295,13 @@ static NoliStatus put_prim(Stage* stage, int32_t index, int32_t kind, const char
                            (double)noli_exchange_linear(colour[1]),
                            (double)noli_exchange_linear(colour[2])));
   NOLI_TRY(put_attribute(stage, index, kind, "float3[] extent", take_extent));
-  NOLI_TRY(put_attribute(stage, index, kind, "point3f[] points", take_points));
+  NOLI_TRY(put_attribute(stage, index, kind, "point3f[] points", usda_take_points));
   if (kind == NOLI_SHAPE_TRIANGLES) {
     NOLI_TRY(noli_file_print(file, "                normal3f[] normals (\n"
                                    "                    interpolation = \"vertex\"\n"
                                    "                )\n"));
     NOLI_TRY(put_attribute(stage, index, kind, "normal3f[] normals", take_normals));
-    NOLI_TRY(shape->n_uv > 0 ? put_uv(file, shape) : NOLI_OK);
+    NOLI_TRY(shape->n_uv > 0 ? usda_put_uv(file, shape) : NOLI_OK);
     NOLI_TRY(put_material_subsets(stage, shape));
     NOLI_TRY(put_group_subsets(stage, shape));
   }

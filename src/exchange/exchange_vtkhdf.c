@@ -160,7 +160,7 @@ static void append_cells(Cells* cells, int64_t n, int32_t corners, const int32_t
   }
 }
 
-static NoliStatus list_cells(const NoliExchange* exchange, Cells* cells) {
+static NoliStatus vtkhdf_list_cells(const NoliExchange* exchange, Cells* cells) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = exchange->context;
   const NoliFrameLayout* layout = &exchange->run.layout;
@@ -191,7 +191,7 @@ static NoliStatus write_cells(const Vtkhdf* vtkhdf) {
   NoliContext* context = vtkhdf->exchange->context;
   const int64_t n_vert = vtkhdf->exchange->run.layout.n_vert;
   Cells cells = {0};
-  NOLI_TRY(list_cells(vtkhdf->exchange, &cells));
+  NOLI_TRY(vtkhdf_list_cells(vtkhdf->exchange, &cells));
   NOLI_TRY(require_room(vtkhdf, 8 * (cells.n_connectivity + cells.n)));
   hid_t root = vtkhdf->root;
   bool written = write_integers(root, "NumberOfPoints", 1, 1, &n_vert) &&
@@ -226,7 +226,7 @@ static hid_t open_group(hid_t parent, const char* name) {
 }
 
 // Points are a dataset of the root, fields are in the group of their section.
-static NoliStatus add_column(Vtkhdf* vtkhdf, const NoliReadArray* array) {
+static NoliStatus vtkhdf_add_column(Vtkhdf* vtkhdf, const NoliReadArray* array) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = vtkhdf->exchange->context;
   Column column = {.type = array->type,
@@ -296,7 +296,7 @@ static NoliStatus write_frame(Vtkhdf* vtkhdf, int64_t frame) {
   NOLI_TRY(noli_exchange_read(vtkhdf->exchange, frame, &read));
   for (int64_t i = 0; frame == 0 && i < read.arrays.count; i++) {
     if (is_column(&read.arrays.data[i])) {
-      NOLI_TRY(add_column(vtkhdf, &read.arrays.data[i]));
+      NOLI_TRY(vtkhdf_add_column(vtkhdf, &read.arrays.data[i]));
     }
   }
   for (int64_t i = 0; i < vtkhdf->columns.count; i++) {

@@ -107,7 +107,7 @@ static inline void write_node_0(NoliMat3 block[3][3], double* hessian) {
   }
 }
 
-static inline void write_hessian(const Principal* principal, double* hessian) {
+static inline void elasticity_write_hessian(const Principal* principal, double* hessian) {
   // blocks of nodes 1, 2, 3
   NoliMat3 block[3][3];
   for (int a = 0; a < 3; a++) {
@@ -209,7 +209,7 @@ static inline void evaluate_branch(const NoliMaterial* law, NoliLame lame, const
   if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
     principal_set(&principal, &response.derivatives, weight);
     principal_set_fibre(&principal, &response.fibre, rest_inverse, weight);
-    write_hessian(&principal, out->hessian);
+    elasticity_write_hessian(&principal, out->hessian);
   }
 }
 

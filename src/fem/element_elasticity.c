@@ -144,7 +144,8 @@ NOLI_WIDE static void add_products(const NoliElements* elements, int32_t first, 
   }
 }
 
-static void write_hessian(int32_t n, int32_t stride, const Scratch* scratch, double* hessian) {
+static void element_elasticity_write_hessian(int32_t n, int32_t stride, const Scratch* scratch,
+                                             double* hessian) {
   for (int32_t a = 0; a < n; a++) {
     for (int32_t b = a; b < n; b++, hessian += 9) {
       for (int i = 0; i < 3; i++) {
@@ -294,7 +295,7 @@ static void evaluate_element(const Element* element, const double* x, const Noli
     write_gradient(elements, scratch, out->gradient);
   }
   if (needs_hessian) {
-    write_hessian(n, elements->stride, scratch, out->hessian);
+    element_elasticity_write_hessian(n, elements->stride, scratch, out->hessian);
   }
 }
 

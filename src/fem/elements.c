@@ -208,7 +208,7 @@ int32_t noli_elements_first_inverted(const NoliElements* elements, const double*
                          &search);
 }
 
-static void bound_range(void* user, int64_t begin, int64_t end, int32_t worker) {
+static void elements_bound_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   Search* search = user;
   const NoliElements* elements = search->elements;
   NoliMat3 F[NOLI_ELEMENT_POINTS_MAX], dF[NOLI_ELEMENT_POINTS_MAX];
@@ -235,6 +235,7 @@ double noli_elements_inversion_bound(const NoliElements* elements, const double*
                    .keep = keep,
                    .valid_end = valid_end,
                    .found = {.block = TETS_PER_BLOCK}};
-  return noli_search_inversion_bound(&search.found, elements->space->n_tet, n_threads, bound_range,
-                                     first_inverted_range, &search, blocking_tet);
+  return noli_search_inversion_bound(&search.found, elements->space->n_tet, n_threads,
+                                     elements_bound_range, first_inverted_range, &search,
+                                     blocking_tet);
 }

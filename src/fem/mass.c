@@ -57,7 +57,7 @@ static NoliMat3 dxdxi_at(const NoliSpace* space, const Table* table, int64_t t, 
 }
 
 // Volume of quadrature point q of a tetrahedron.
-static double point_volume(const NoliSpace* space, const Table* table, int64_t t, int64_t q) {
+static double mass_point_volume(const NoliSpace* space, const Table* table, int64_t t, int64_t q) {
   NoliMat3 dxdxi = dxdxi_at(space, table, t, q);
   return table->rule.weight[q] * noli_det33(&dxdxi);
 }
@@ -69,7 +69,7 @@ static void element_mass(const NoliSpace* space, const Table* table, int64_t t, 
   memset(matrix, 0, (size_t)n * (size_t)n * sizeof *matrix);
   for (int64_t q = 0; q < table->rule.n; q++) {
     const double* N = table->value + q * n;
-    double weight = density * point_volume(space, table, t, q);
+    double weight = density * mass_point_volume(space, table, t, q);
     for (int32_t a = 0; a < n; a++) {
       double factor = weight * N[a];
       for (int32_t b = a; b < n; b++) {
@@ -219,7 +219,7 @@ NoliStatus noli_element_mass_create(NoliContext* context, const NoliSpace* space
 
   for (int64_t t = 0; t < space->n_tet; t++) {
     // on straight shapes all matrices are multiples of the matrix for volume 1
-    double volume = point_volume(space, &table, t, 0) / table.rule.weight[0] / 6.0;
+    double volume = mass_point_volume(space, &table, t, 0) / table.rule.weight[0] / 6.0;
     mass->factor[t] = curved ? density[t] : density[t] * volume;
     if (curved || t == 0) {
       double* matrix = mass->matrix + (curved ? t * n * n : 0);
@@ -401,7 +401,7 @@ NoliStatus noli_space_moments(NoliContext* context, const NoliSpace* space, doub
     NoliVec3 moment = noli_vec3(0.0, 0.0, 0.0);
     volume[t] = 0.0;
     for (int64_t q = 0; q < table.rule.n; q++) {
-      double weight = point_volume(space, &table, t, q);
+      double weight = mass_point_volume(space, &table, t, q);
       volume[t] += weight;
       for (int32_t b = 0; b < space->n_shape; b++) {
         double share = weight * table.shape[q * space->n_shape + b];

@@ -114,8 +114,8 @@ static void evaluate_damped(const void* data, const double* x, int64_t begin, in
                         what, out);
 }
 
-static NoliEnergyTerm keep(NoliBlockEnergy* energy, const NoliOwnStencils* own, NoliTermFn* some,
-                           NoliEnergyTerm term) {
+static NoliEnergyTerm own_stencils_keep(NoliBlockEnergy* energy, const NoliOwnStencils* own,
+                                        NoliTermFn* some, NoliEnergyTerm term) {
   if (energy->block->mine == NULL || term.n_stencil == 0) {
     return term;
   }
@@ -128,11 +128,12 @@ static NoliEnergyTerm keep(NoliBlockEnergy* energy, const NoliOwnStencils* own, 
 }
 
 NoliEnergyTerm noli_own_stencils_of(NoliBlockEnergy* energy, NoliEnergyTerm term) {
-  return keep(energy, &energy->block->own[energy->part], evaluate_part, term);
+  return own_stencils_keep(energy, &energy->block->own[energy->part], evaluate_part, term);
 }
 
 NoliEnergyTerm noli_own_stencils_of_damping(NoliBlockEnergy* energy, NoliEnergyTerm term) {
   const NoliBlock* block = energy->block;
-  return block->type->damping->of_damped ? keep(energy, &block->own_damped, evaluate_damped, term)
-                                         : noli_own_stencils_of(energy, term);
+  return block->type->damping->of_damped
+             ? own_stencils_keep(energy, &block->own_damped, evaluate_damped, term)
+             : noli_own_stencils_of(energy, term);
 }

@@ -160,7 +160,7 @@ int32_t noli_tets_first_inverted(const NoliTets* tets, const double* x, int32_t 
   return noli_search_run(&search.found, tets->n_tet, n_threads, first_inverted_range, &search);
 }
 
-static void bound_range(void* user, int64_t begin, int64_t end, int32_t worker) {
+static void tets_bound_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   Search* search = user;
   for (int64_t t = begin; t < end; t++) {
     const int32_t* node = search->tets->tet + 4 * t;
@@ -183,6 +183,6 @@ double noli_tets_inversion_bound(const NoliTets* tets, const double* x, const do
                    .keep = keep,
                    .valid_end = valid_end,
                    .found = {.block = TETS_PER_BLOCK}};
-  return noli_search_inversion_bound(&search.found, tets->n_tet, n_threads, bound_range,
+  return noli_search_inversion_bound(&search.found, tets->n_tet, n_threads, tets_bound_range,
                                      first_inverted_range, &search, blocking_tet);
 }

@@ -136,8 +136,8 @@ bool noli_integrator_needs_past(const NoliIntegrator* integrator) {
 }
 
 // y_hat of one component; terms of weight zero are skipped, because their arrays may not exist.
-static inline void combine(const NoliStageRule* rule, const NoliStepStart* start, int64_t i,
-                           double mass, double* x_hat, double* v_hat) {
+static inline void integrator_combine(const NoliStageRule* rule, const NoliStepStart* start,
+                                      int64_t i, double mass, double* x_hat, double* v_hat) {
   double x = start->x[i], v = start->v[i];
   *x_hat = x;
   *v_hat = v;
@@ -167,7 +167,7 @@ void noli_integrator_predict(const NoliIntegrator* integrator, int32_t index,
   for (int32_t node = 0; node < start->n_vert; node++) {
     for (int64_t i = 3 * (int64_t)node; i < 3 * (int64_t)node + 3; i++) {
       double v_hat;
-      combine(rule, start, i, start->mass[node], &time->x_hat[i], &v_hat);
+      integrator_combine(rule, start, i, start->mass[node], &time->x_hat[i], &v_hat);
       time->x_tilde[i] = time->x_hat[i] + e * v_hat;
     }
   }

@@ -23,7 +23,7 @@ typedef struct Product {
 } Product;
 
 // sum += A_ij x_j
-static void add_product(const double* a, const double* x, double sum[3]) {
+static void matrix_add_product(const double* a, const double* x, double sum[3]) {
   sum[0] += a[0] * x[0] + a[1] * x[1] + a[2] * x[2];
   sum[1] += a[3] * x[0] + a[4] * x[1] + a[5] * x[2];
   sum[2] += a[6] * x[0] + a[7] * x[1] + a[8] * x[2];
@@ -96,7 +96,7 @@ NOLI_WIDE void noli_block_matrix_multiply_rows(const NoliBlockMatrix* matrix, in
 
     // a row of the range, and its transposed blocks below
     double sum[3] = {0.0, 0.0, 0.0};
-    add_product(matrix->value + 9 * first, x + 3 * i, sum);
+    matrix_add_product(matrix->value + 9 * first, x + 3 * i, sum);
     add_row(matrix, first + 1, last, end, x, x + 3 * i, y, sum);
     y[3 * i] += sum[0];
     y[3 * i + 1] += sum[1];

@@ -34,8 +34,8 @@ done:
   return status;
 }
 
-static NoliStatus add_stencil(NoliExpansion* expansion, NoliContext* context,
-                              const NoliFollowers* followers, int64_t s) {
+static NoliStatus expansion_add_stencil(NoliExpansion* expansion, NoliContext* context,
+                                        const NoliFollowers* followers, int64_t s) {
   NoliStatus status = NOLI_OK;
   const NoliEnergyTerm* term = &expansion->inner;
   for (int64_t i = noli_term_first(term, s); i < noli_term_first(term, s + 1); i++) {
@@ -77,7 +77,7 @@ NoliStatus noli_expansion_build(NoliExpansion* expansion, NoliContext* context,
   NOLI_PUSH(context, &expansion->first, 0);
   NOLI_PUSH(context, &expansion->first_block, 0);
   for (int64_t s = 0; s < term->n_stencil; s++) {
-    NOLI_TRY(add_stencil(expansion, context, followers, s));
+    NOLI_TRY(expansion_add_stencil(expansion, context, followers, s));
   }
   NOLI_PUSH(context, &expansion->row, expansion->place.count);
   NOLI_VALIDATE(context, noli_expansion_defect(expansion, followers->n_node));
@@ -105,7 +105,7 @@ typedef struct Row {
   int64_t n;
 } Row;
 
-static inline Row row_of(const NoliExpansion* expansion, int64_t i) {
+static inline Row expansion_row_of(const NoliExpansion* expansion, int64_t i) {
   int64_t first = expansion->row.data[i];
   return (Row){expansion->place.data + first, expansion->weight.data + first,
                expansion->row.data[i + 1] - first};
@@ -138,7 +138,7 @@ static void expand_gradient(const NoliExpansion* expansion, int64_t s, const dou
   }
   memset(out, 0, 3 * (size_t)n * sizeof *out);
   for (int32_t i = 0; i < noli_term_size(term, s); i++) {
-    Row row = row_of(expansion, vertex + i);
+    Row row = expansion_row_of(expansion, vertex + i);
     for (int64_t k = 0; k < row.n; k++) {
       for (int32_t c = 0; c < 3; c++) {
         out[3 * row.place[k] + c] += row.weight[k] * gradient[3 * i + c];
@@ -147,7 +147,7 @@ static void expand_gradient(const NoliExpansion* expansion, int64_t s, const dou
   }
 }
 
-static inline void add_block(double* to, double factor, const double* block) {
+static inline void expansion_add_block(double* to, double factor, const double* block) {
   for (int32_t e = 0; e < 9; e++) {
     to[e] += factor * block[e];
   }
@@ -170,7 +170,7 @@ static void expand_block(Row a, Row b, bool diagonal, double sign, int32_t n, co
       int32_t p = a.place[k], q = b.place[l];
       double factor = a.weight[k] * b.weight[l];
       if (p <= q) {
-        add_block(out + 9 * noli_stencil_block(n, p, q), factor, block);
+        expansion_add_block(out + 9 * noli_stencil_block(n, p, q), factor, block);
       }
       if (p >= q && !diagonal) {
         add_transposed(out + 9 * noli_stencil_block(n, q, p), sign * factor, block);
@@ -191,9 +191,9 @@ static void expand_hessian(const NoliExpansion* expansion, int64_t s, double sig
   }
   memset(out, 0, 9 * (size_t)noli_stencil_blocks(n) * sizeof *out);
   for (int32_t i = 0; i < size; i++) {
-    Row a = row_of(expansion, vertex + i);
+    Row a = expansion_row_of(expansion, vertex + i);
     for (int32_t j = i; j < size; j++, hessian += 9) {
-      expand_block(a, row_of(expansion, vertex + j), i == j, sign, n, hessian, out);
+      expand_block(a, expansion_row_of(expansion, vertex + j), i == j, sign, n, hessian, out);
     }
   }
 }

@@ -101,8 +101,8 @@ done:
 }
 
 // Adds the nodes behind one vertex of the row of tied node t, which is resolved.
-static NoliStatus add_vertex(Resolving* resolving, int64_t first, int32_t t, int32_t vertex,
-                             double weight) {
+static NoliStatus followers_add_vertex(Resolving* resolving, int64_t first, int32_t t,
+                                       int32_t vertex, double weight) {
   NoliStatus status = NOLI_OK;
   const NoliFollowers* others = resolving->others;
   double* offset = resolving->offset + 3 * (int64_t)t;
@@ -155,7 +155,7 @@ static NoliStatus resolve(Resolving* resolving, int32_t t) {
   // what is behind all its vertices
   int64_t first = resolving->touched.count;
   for (int64_t k = tied->row[t]; k < tied->row[t + 1]; k++) {
-    NOLI_TRY(add_vertex(resolving, first, t, tied->vertex[k], tied->weight[k]));
+    NOLI_TRY(followers_add_vertex(resolving, first, t, tied->vertex[k], tied->weight[k]));
   }
   int64_t n = resolving->touched.count - first;
   if (n > NOLI_FOLLOWED_ROW_MAX) {
@@ -338,7 +338,7 @@ typedef struct Row {
   int64_t n;
 } Row;
 
-static Row row_of(const NoliFollowers* followers, const int32_t* vertex) {
+static Row followers_row_of(const NoliFollowers* followers, const int32_t* vertex) {
   static const double one = 1.0;
   if (*vertex == NOLI_NULL_INDEX) {
     return (Row){vertex, &one, 0};
@@ -378,7 +378,7 @@ noli_followers_stencil(const NoliFollowers* followers, int32_t size, const int32
                        double coefficient[NOLI_FOLLOWED_SIZE_MAX * NOLI_FOLLOWED_NODES_MAX]) {
   Row row[NOLI_FOLLOWED_SIZE_MAX] = {{NULL, NULL, 0}};
   for (int32_t s = 0; s < size; s++) {
-    row[s] = row_of(followers, &vertex[s]);
+    row[s] = followers_row_of(followers, &vertex[s]);
   }
   int32_t n = merge_rows(size, row, node);
   memset(coefficient, 0, (size_t)size * (size_t)n * sizeof *coefficient);

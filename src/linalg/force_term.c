@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 // Block (a, b) of the symmetric part (sign 1) or of the skew part (sign -1) of a Jacobian.
-static void write_part(const double* jacobian, int32_t size, double sign, double* out) {
+static void force_term_write_part(const double* jacobian, int32_t size, double sign, double* out) {
   for (int32_t a = 0; a < size; a++) {
     for (int32_t b = a; b < size; b++) {
       const double* upper = jacobian + 9 * (a * size + b);
@@ -35,8 +35,8 @@ static void evaluate_force(const void* data, const double* x, int64_t begin, int
       force->evaluate(force->data, x, i, residual, symmetric || skew ? jacobian : NULL);
     }
     if (symmetric || skew) {
-      write_part(jacobian, size, skew ? -1.0 : 1.0,
-                 out->hessian + 9 * (int64_t)n_blocks * (i - begin));
+      force_term_write_part(jacobian, size, skew ? -1.0 : 1.0,
+                            out->hessian + 9 * (int64_t)n_blocks * (i - begin));
     }
   }
 }

@@ -42,8 +42,8 @@ done:
   return status;
 }
 
-static NoliStatus reserve_values(NoliGeneralMatrix* matrix, NoliContext* context,
-                                 const NoliBlockMatrix* upper) {
+static NoliStatus general_matrix_reserve_values(NoliGeneralMatrix* matrix, NoliContext* context,
+                                                const NoliBlockMatrix* upper) {
   NoliStatus status = NOLI_OK;
   int64_t* capacity = matrix->capacity;
   int64_t nnz = 2 * upper->nnz - upper->n;
@@ -104,7 +104,7 @@ static NoliStatus take_pattern(NoliGeneralMatrix* matrix, NoliContext* context,
     NOLI_VALIDATE(context, noli_general_matrix_defect(matrix));
     matrix->pattern_id = upper->pattern_id;
   }
-  NOLI_TRY(reserve_values(matrix, context, upper));
+  NOLI_TRY(general_matrix_reserve_values(matrix, context, upper));
 done:
   return status;
 }

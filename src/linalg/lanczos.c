@@ -73,7 +73,7 @@ static void lanczos_release(NoliContext* context, Lanczos* lanczos) {
   noli_free(context, lanczos->part);
 }
 
-static double* vector_of(const Lanczos* lanczos, int32_t i) {
+static double* lanczos_vector_of(const Lanczos* lanczos, int32_t i) {
   return lanczos->basis + (int64_t)i * lanczos->n;
 }
 
@@ -95,8 +95,8 @@ static NoliStatus orthonormalize(Lanczos* lanczos, int32_t count, double* w, dou
   do {
     before = *norm;
     for (int32_t i = 0; i < count; i++) {
-      double along = noli_sum_products(n, vector_of(lanczos, i), lanczos->product);
-      noli_add_scaled(n, -along, vector_of(lanczos, i), w);
+      double along = noli_sum_products(n, lanczos_vector_of(lanczos, i), lanczos->product);
+      noli_add_scaled(n, -along, lanczos_vector_of(lanczos, i), w);
       if (part != NULL) {
         part[i] += along;
       }
@@ -117,7 +117,7 @@ done:
 // makes it orthogonal to an eigenvector.
 static NoliStatus begin_search(Lanczos* lanczos, int32_t count) {
   NoliStatus status = NOLI_OK;
-  double norm = 0.0, *w = vector_of(lanczos, count);
+  double norm = 0.0, *w = lanczos_vector_of(lanczos, count);
   for (int32_t attempt = 0; norm == 0.0 && attempt < MAX_PASSES; attempt++) {
     for (int32_t i = 0; i < lanczos->n; i++) {
       lanczos->seed = lanczos->seed * 6364136223846793005u + 1442695040888963407u;
@@ -136,9 +136,9 @@ static NoliStatus extend(Lanczos* lanczos) {
   NoliStatus status = NOLI_OK;
   const NoliLanczosProblem* problem = lanczos->problem;
   int32_t at = lanczos->size, room = lanczos->room;
-  double* w = vector_of(lanczos, at + 1);
+  double* w = lanczos_vector_of(lanczos, at + 1);
   memset(lanczos->part, 0, sizeof *lanczos->part * (size_t)(room + 1));
-  NOLI_TRY(problem->multiply(problem->user, vector_of(lanczos, at), lanczos->product));
+  NOLI_TRY(problem->multiply(problem->user, lanczos_vector_of(lanczos, at), lanczos->product));
   NOLI_TRY(problem->solve(problem->user, lanczos->product, w));
   NOLI_TRY(orthonormalize(lanczos, at + 1, w, lanczos->part, &lanczos->rest));
   for (int32_t i = 0; i <= at; i++) {
@@ -217,7 +217,8 @@ static void compress(Lanczos* lanczos, int32_t count) {
       lanczos->basis[(int64_t)i * n + at] = lanczos->part[i];
     }
   }
-  memmove(vector_of(lanczos, count), vector_of(lanczos, room), sizeof(double) * (size_t)n);
+  memmove(lanczos_vector_of(lanczos, count), lanczos_vector_of(lanczos, room),
+          sizeof(double) * (size_t)n);
   memset(lanczos->projected, 0, sizeof(double) * (size_t)room * (size_t)room);
   for (int32_t i = 0; i < count; i++) {
     lanczos->projected[(int64_t)i * room + i] = lanczos->ritz[i];

@@ -62,7 +62,7 @@ void noli_low_rank_multiply_magnitudes_add(const NoliLowRank* low_rank, const do
   }
 }
 
-static void swap(double* a, double* b) {
+static void low_rank_swap(double* a, double* b) {
   double kept = *a;
   *a = *b;
   *b = kept;
@@ -76,7 +76,7 @@ static bool factor_small(int32_t n, double* a, int32_t* pivot) {
       pivot[j] = fabs(a[i * n + j]) > fabs(a[pivot[j] * n + j]) ? i : pivot[j];
     }
     for (int32_t k = 0; k < n; k++) {
-      swap(&a[j * n + k], &a[pivot[j] * n + k]);
+      low_rank_swap(&a[j * n + k], &a[pivot[j] * n + k]);
     }
     if (!(fabs(a[j * n + j]) > 0.0)) {
       return false;
@@ -93,7 +93,7 @@ static bool factor_small(int32_t n, double* a, int32_t* pivot) {
 
 static void solve_small(int32_t n, const double* a, const int32_t* pivot, double* b) {
   for (int32_t j = 0; j < n; j++) {
-    swap(&b[j], &b[pivot[j]]);
+    low_rank_swap(&b[j], &b[pivot[j]]);
   }
   for (int32_t i = 0; i < n; i++) {
     for (int32_t k = 0; k < i; k++) {

@@ -29,8 +29,8 @@ void noli_mixed_free(NoliContext* context, NoliMixedBlocks* blocks) {
 }
 
 // nodes += block inputs, or inputs += factor block^T nodes.
-static void add_stencil(const NoliMixedBlocks* blocks, int64_t stencil, bool transposed,
-                        double factor, const double* from, double* to) {
+static void mixed_term_add_stencil(const NoliMixedBlocks* blocks, int64_t stencil, bool transposed,
+                                   double factor, const double* from, double* to) {
   const double* block = noli_mixed_block(blocks, stencil);
   for (int32_t row = 0; row < 3 * blocks->size; row++) {
     int32_t node = blocks->node[stencil * blocks->size + row / 3];
@@ -47,13 +47,13 @@ static void add_stencil(const NoliMixedBlocks* blocks, int64_t stencil, bool tra
 
 void noli_mixed_multiply(const NoliMixedBlocks* blocks, const double* change, double* nodes) {
   for (int64_t i = 0; i < blocks->n_stencil; i++) {
-    add_stencil(blocks, i, false, 1.0, change, nodes);
+    mixed_term_add_stencil(blocks, i, false, 1.0, change, nodes);
   }
 }
 
 void noli_mixed_multiply_transposed(const NoliMixedBlocks* blocks, double factor,
                                     const double* nodes, double* inputs) {
   for (int64_t i = 0; i < blocks->n_stencil; i++) {
-    add_stencil(blocks, i, true, factor, nodes, inputs);
+    mixed_term_add_stencil(blocks, i, true, factor, nodes, inputs);
   }
 }

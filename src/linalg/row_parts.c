@@ -79,7 +79,7 @@ static void row_parts_reach(Graph* graph, int32_t i, int32_t level) {
 
 // Reaches all rows of a part, level by level from `seed`; what is not connected to it follows in
 // further levels.
-static void search(Graph* graph, int32_t part, int32_t seed) {
+static void row_parts_search(Graph* graph, int32_t part, int32_t seed) {
   graph->n_reached = 0;
   for (int32_t i = 0; i < graph->n; i++) {
     graph->level[i] = NOLI_NULL_INDEX;
@@ -121,7 +121,7 @@ static int32_t choose_level(const Graph* graph) {
 }
 
 // Leaves about half of a part in it, makes the others part `other` and separates them.
-static void divide(Graph* graph, int32_t part, int32_t other) {
+static void row_parts_divide(Graph* graph, int32_t part, int32_t other) {
   int32_t seed = NOLI_NULL_INDEX;
   for (int32_t i = 0; i < graph->n && seed == NOLI_NULL_INDEX; i++) {
     seed = graph->part[i] == part ? i : NOLI_NULL_INDEX;
@@ -131,8 +131,8 @@ static void divide(Graph* graph, int32_t part, int32_t other) {
   }
 
   // from a row far from all others
-  search(graph, part, seed);
-  search(graph, part, graph->queue[graph->n_reached - 1]);
+  row_parts_search(graph, part, seed);
+  row_parts_search(graph, part, graph->queue[graph->n_reached - 1]);
   int32_t level = choose_level(graph);
   for (int32_t k = 0; k < graph->n_reached; k++) {
     int32_t i = graph->queue[k];
@@ -151,7 +151,7 @@ static void divide(Graph* graph, int32_t part, int32_t other) {
 }
 
 // Parts one after the other, then the rest.
-static void number(const Graph* graph, NoliRowParts* parts) {
+static void row_parts_number(const Graph* graph, NoliRowParts* parts) {
   int32_t at = 0;
   for (int32_t p = 0; p <= parts->n; p++) {
     int32_t wanted = p < parts->n ? p : SEPARATOR;
@@ -174,11 +174,11 @@ NoliStatus noli_row_parts_find(NoliRowParts* parts, NoliContext* context,
   if (graph.n >= LARGE) {
     for (; parts->n < NOLI_ROW_PARTS; parts->n *= 2) {
       for (int32_t p = 0; p < parts->n; p++) {
-        divide(&graph, p, parts->n + p);
+        row_parts_divide(&graph, p, parts->n + p);
       }
     }
   }
-  number(&graph, parts);
+  row_parts_number(&graph, parts);
 done:
   return status;
 }

@@ -18,7 +18,7 @@ void noli_rows_free(NoliContext* context, NoliRows* rows) {
   *rows = (NoliRows){0};
 }
 
-static NoliStatus reserve_values(NoliRows* rows, NoliContext* context) {
+static NoliStatus rows_reserve_values(NoliRows* rows, NoliContext* context) {
   return noli_grow(context, (void**)&rows->value, &rows->capacity[7], 9 * rows->nnz,
                    sizeof *rows->value);
 }
@@ -159,7 +159,7 @@ static void sort_by_row(NoliRows* rows, const uint64_t* key, uint64_t* order) {
 }
 
 // Gives equal places one block.
-static void merge(NoliRows* rows, uint64_t* order) {
+static void rows_merge(NoliRows* rows, uint64_t* order) {
   int64_t n_own = rows->end - rows->begin, nnz = 0;
   for (int64_t i = 0, k = 0; i < n_own; i++) {
     int64_t last = rows->row[i + 1], first = nnz;
@@ -196,7 +196,7 @@ static NoliStatus make_pattern(NoliRows* rows, NoliContext* context, const uint6
   NOLI_TRY(noli_grow(context, (void**)&rows->col, &capacity[6], n + n_own, sizeof *rows->col));
   NOLI_NEW(context, order, n + n_own);
   sort_by_row(rows, key, order);
-  merge(rows, order);
+  rows_merge(rows, order);
 done:
   noli_free(context, order);
   return status;
@@ -285,8 +285,8 @@ static void copy_block(const NoliShare* share, uint32_t source, double to[9]) {
 }
 
 // Writes the blocks of a piece beside the diagonal as they are sent.
-static NoliStatus pack(const NoliRows* rows, NoliContext* context, const NoliShare* share,
-                       int64_t number, Piece* piece) {
+static NoliStatus rows_pack(const NoliRows* rows, NoliContext* context, const NoliShare* share,
+                            int64_t number, Piece* piece) {
   NoliStatus status = NOLI_OK;
   int32_t size = noli_rank_count(context);
   int64_t n = 0;
@@ -351,8 +351,8 @@ done:
 }
 
 // Adds the blocks of a piece; a row is within one piece, and gets those of ranks in their order.
-static void add_up(const NoliRows* rows, NoliContext* context, const NoliShare* share,
-                   int64_t number, Piece* piece) {
+static void rows_add_up(const NoliRows* rows, NoliContext* context, const NoliShare* share,
+                        int64_t number, Piece* piece) {
   const double* in = piece->in;
   int32_t rank = noli_rank(context);
   const uint32_t* source = rows->source + rows->sent_row[piece_row(rows, rank, number)];
@@ -392,11 +392,11 @@ static NoliStatus move_piece(const NoliRows* rows, NoliContext* context, const N
                              int64_t number, NoliStatus before, Piece* piece) {
   NoliStatus status = NOLI_OK;
   int32_t size = noli_rank_count(context);
-  status = before == NOLI_OK ? pack(rows, context, share, number, piece) : before;
+  status = before == NOLI_OK ? rows_pack(rows, context, share, number, piece) : before;
   NOLI_TRY(noli_ranks_join(context, status));
   NOLI_TRY(noli_ranks_exchange(context, 9 * sizeof *piece->out, piece->out, piece->n_out,
                                &piece->in, &piece->capacity[1], piece->n_in));
-  add_up(rows, context, share, number, piece);
+  rows_add_up(rows, context, share, number, piece);
   NOLI_TRY(noli_ranks_join(context, pack_diagonals(rows, context, share, number, piece)));
   NOLI_TRY(noli_ranks_exchange(context, sizeof *piece->diagonal_out, piece->diagonal_out,
                                piece->n_out, &piece->diagonal_in, &piece->capacity[3],
@@ -433,7 +433,7 @@ NoliStatus noli_rows_gather_values(NoliRows* rows, NoliContext* context, const N
   NoliStatus status = NOLI_OK;
   Piece piece = {0};
   status = begin_pieces(rows, context, &piece);
-  status = status == NOLI_OK ? reserve_values(rows, context) : status;
+  status = status == NOLI_OK ? rows_reserve_values(rows, context) : status;
   NOLI_TRY(noli_ranks_join(context, status));
   piece.value = rows->value;
   memset(rows->value, 0, 9 * (size_t)rows->nnz * sizeof *rows->value);

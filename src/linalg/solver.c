@@ -276,7 +276,7 @@ static double sum_of_nothing(void* user, int64_t begin, int64_t end, int32_t wor
   return sum;
 }
 
-static NoliStatus check_finite(NoliContext* context, int64_t nnz, double* value) {
+static NoliStatus solver_check_finite(NoliContext* context, int64_t nnz, double* value) {
   NoliStatus status = NOLI_OK;
   double nothing =
       noli_parallel_sum(noli_context_threads(context), 9 * nnz, 1 << 14, sum_of_nothing, value);
@@ -313,7 +313,8 @@ static NoliStatus diagonal_of_symmetric(void* user, double* block) {
 }
 
 // The rows of this rank, if there are several.
-static NoliStatus take_rows(NoliLinSolver* solver, const NoliShare* share, NoliRowsKind kind) {
+static NoliStatus solver_take_rows(NoliLinSolver* solver, const NoliShare* share,
+                                   NoliRowsKind kind) {
   NoliStatus status = NOLI_OK;
   if (solver->backend->distributed && noli_rank_count(solver->context) > 1) {
     NOLI_TRY(noli_rows_gather_pattern(&solver->rows, solver->context, share, kind));
@@ -335,7 +336,7 @@ done:
 static NoliStatus take_symmetric_rows(NoliLinSolver* solver, const NoliBlockMatrix* matrix) {
   NoliShare share = noli_share_of_symmetric(matrix);
   share.rank_row = solver->system.rank_row;
-  return take_rows(solver, &share, NOLI_ROWS_SHARED_MIRRORED);
+  return solver_take_rows(solver, &share, NOLI_ROWS_SHARED_MIRRORED);
 }
 
 // Takes a system in the form that the backend works with.
@@ -353,7 +354,7 @@ static NoliStatus take_system(NoliLinSolver* solver, const NoliLinSystem* system
   // a symmetric matrix
   if (system->symmetric != NULL) {
     NOLI_TRY(noli_ranks_join(
-        context, check_finite(context, system->symmetric->nnz, system->symmetric->value)));
+        context, solver_check_finite(context, system->symmetric->nnz, system->symmetric->value)));
     NOLI_TRY(take_symmetric_rows(solver, system->symmetric));
   }
   if (!general) {
@@ -372,12 +373,12 @@ static NoliStatus take_system(NoliLinSolver* solver, const NoliLinSystem* system
   }
   if (!backend->matrix_free) {
     NOLI_TRY(solver->system.assemble(solver->system.user, &solver->view.matrix));
-    NOLI_TRY(noli_ranks_join(
-        context, check_finite(context, solver->view.matrix->nnz, solver->view.matrix->value)));
+    NOLI_TRY(noli_ranks_join(context, solver_check_finite(context, solver->view.matrix->nnz,
+                                                          solver->view.matrix->value)));
     if (system->symmetric == NULL) {
       NoliShare share = noli_share_of_general(solver->view.matrix);
       share.rank_row = system->rank_row;
-      NOLI_TRY(take_rows(solver, &share, NOLI_ROWS_SHARED));
+      NOLI_TRY(solver_take_rows(solver, &share, NOLI_ROWS_SHARED));
     }
   }
 done:
@@ -385,7 +386,7 @@ done:
 }
 
 // Analyzes the pattern of the matrix, if there is one, unless it is that of the last analysis.
-static NoliStatus analyze(NoliLinSolver* solver) {
+static NoliStatus solver_analyze(NoliLinSolver* solver) {
   NoliStatus status = NOLI_OK;
   NoliWork before = noli_work(NOLI_WORK_ANALYSIS);
   const NoliLinBackend* backend = solver->backend;
@@ -541,7 +542,7 @@ NoliStatus noli_lin_solver_factor_system(NoliLinSolver* solver, NoliLinSystem sy
   NoliWork before = noli_work(NOLI_WORK_FACTOR);
   solver->phase = solver->phase == PHASE_EMPTY ? PHASE_EMPTY : PHASE_ANALYZED;
   NOLI_TRY(take_system(solver, &system));
-  NOLI_TRY(analyze(solver));
+  NOLI_TRY(solver_analyze(solver));
   NOLI_TRY(factor(solver));
   if (solver->low_rank != NULL) {
     NOLI_TRY(noli_low_rank_factor(solver->low_rank, solver->context, solve_sparse, solver));

@@ -90,7 +90,7 @@ static Elastic elastic_of(const NoliMat3* F, const double* G) {
 }
 
 // G after the deviator of the logarithmic strain of F G has become `factor` times as large.
-static void relax(const Elastic* elastic, double factor, double* after) {
+static void history_relax(const Elastic* elastic, double factor, double* after) {
   double e[3];
   (void)noli_log_stretches(elastic->sigma, e);
   for (int i = 0; i < 3; i++) {
@@ -103,7 +103,7 @@ static void relax(const Elastic* elastic, double factor, double* after) {
 
 // ---- histories ----------------------------------------------------------------------------------
 
-static int32_t term_count(const NoliProny* prony) {
+static int32_t history_term_count(const NoliProny* prony) {
   return prony != NULL ? prony->n : 0;
 }
 
@@ -122,7 +122,7 @@ double noli_history_factor_derivative(const NoliMaterialPoint* point, int32_t k,
 }
 
 int32_t noli_history_size(const NoliMaterialPoint* point) {
-  return noli_history_place(point, term_count(point->prony));
+  return noli_history_place(point, history_term_count(point->prony));
 }
 
 void noli_history_start(const NoliMaterialPoint* point, double* history) {
@@ -132,7 +132,7 @@ void noli_history_start(const NoliMaterialPoint* point, double* history) {
     memset(history, 0, (size_t)size * sizeof *history);
     noli_store33(history, &identity);
   }
-  for (int32_t k = 0; k < term_count(point->prony); k++) {
+  for (int32_t k = 0; k < history_term_count(point->prony); k++) {
     noli_store33(history + noli_history_place(point, k), &identity);
   }
 }
@@ -140,9 +140,10 @@ void noli_history_start(const NoliMaterialPoint* point, double* history) {
 void noli_history_begin(const NoliMaterialPoint* point, const NoliMat3* F, const double* before,
                         double* history) {
   memcpy(history, before, (size_t)noli_flow_size(point) * sizeof *history);
-  for (int32_t k = 0; k < term_count(point->prony); k++) {
+  for (int32_t k = 0; k < history_term_count(point->prony); k++) {
     Elastic elastic = elastic_of(F, before + noli_history_place(point, k));
-    relax(&elastic, noli_history_factor(point, k, false), history + noli_history_place(point, k));
+    history_relax(&elastic, noli_history_factor(point, k, false),
+                  history + noli_history_place(point, k));
   }
 }
 
@@ -150,11 +151,13 @@ void noli_history_end(const NoliMaterialPoint* point, const NoliMat3* F, double*
   if (noli_flow_size(point) > 0) {
     Elastic elastic = elastic_of(F, point->history);
     NoliLame lame = noli_branch_at(point, 0).lame;
-    relax(&elastic, point->law->flow(lame, elastic.sigma, after + NOLI_BRANCH_VALUES), after);
+    history_relax(&elastic, point->law->flow(lame, elastic.sigma, after + NOLI_BRANCH_VALUES),
+                  after);
   }
-  for (int32_t k = 0; k < term_count(point->prony); k++) {
+  for (int32_t k = 0; k < history_term_count(point->prony); k++) {
     Elastic elastic = elastic_of(F, point->history + noli_history_place(point, k));
-    relax(&elastic, noli_history_factor(point, k, true), after + noli_history_place(point, k));
+    history_relax(&elastic, noli_history_factor(point, k, true),
+                  after + noli_history_place(point, k));
   }
 }
 
@@ -162,7 +165,7 @@ void noli_history_end(const NoliMaterialPoint* point, const NoliMat3* F, double*
 
 static double sum_shares(const NoliProny* prony) {
   double sum = 0.0;
-  for (int32_t k = 0; k < term_count(prony); k++) {
+  for (int32_t k = 0; k < history_term_count(prony); k++) {
     sum += prony->share[k];
   }
   return sum;

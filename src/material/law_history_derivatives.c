@@ -78,7 +78,8 @@ static NoliMat3 change_of_stretch(const Relaxed* r, const NoliMat3* dF, const No
   return noli_add33(half, noli_transpose33(half));
 }
 
-static NoliMat3 push(const Relaxed* r, const NoliMat3* dC, double dq, const NoliMat3* dG) {
+static NoliMat3 law_history_derivatives_push(const Relaxed* r, const NoliMat3* dC, double dq,
+                                             const NoliMat3* dG) {
   NoliMat3 dS = weighted(r, dC);
   dS = noli_sub33(dS, noli_scale33(r->q / 6.0 * noli_inner33(&r->inverse, dC), r->S));
   dS = noli_add33(dS, noli_scale33(dq, r->by_q));
@@ -105,7 +106,7 @@ static void pull(const Relaxed* r, const NoliMat3* by_after, const NoliMat3* by_
   noli_store33(by_G, &own);
 }
 
-static int32_t term_count(const NoliMaterialPoint* point) {
+static int32_t law_history_derivatives_term_count(const NoliMaterialPoint* point) {
   return point->prony != NULL ? point->prony->n : 0;
 }
 
@@ -148,7 +149,7 @@ static void flow_tangent(const NoliMaterialPoint* point, const NoliRelaxation* a
     dq += flow.factor_by[k] * change;
     growth += flow.growth_by[k] * change;
   }
-  NoliMat3 d = push(&r, &dC, dq, &dG);
+  NoliMat3 d = law_history_derivatives_push(&r, &dC, dq, &dG);
   d_after[NOLI_BRANCH_VALUES] = d_before[NOLI_BRANCH_VALUES] + growth;
   noli_store33(d_after, &d);
 }
@@ -182,13 +183,13 @@ void noli_history_change_tangent(const NoliMaterialPoint* point, const NoliRelax
   } else {
     memcpy(d_after, d_before, (size_t)n_flow * sizeof *d_after);
   }
-  for (int32_t k = 0; k < term_count(point); k++) {
+  for (int32_t k = 0; k < law_history_derivatives_term_count(point); k++) {
     int32_t place = noli_history_place(point, k);
     Relaxed r = relaxed_at(&at->F, at->before + place, noli_history_factor(point, k, at->ends));
     NoliMat3 dG = noli_load33(d_before + place), dC = change_of_stretch(&r, dF, &dG);
     double dq =
         noli_history_factor_derivative(point, k, at->ends) * d_numbers[NOLI_NUMBER_TIMES + k];
-    NoliMat3 d = push(&r, &dC, dq, &dG);
+    NoliMat3 d = law_history_derivatives_push(&r, &dC, dq, &dG);
     noli_store33(d_after + place, &d);
   }
 }
@@ -205,7 +206,7 @@ void noli_history_change_adjoint(const NoliMaterialPoint* point, const NoliRelax
   for (int32_t i = 0; i < n_flow && !at->ends; i++) {
     by_before[i] += by_after[i];
   }
-  for (int32_t k = 0; k < term_count(point); k++) {
+  for (int32_t k = 0; k < law_history_derivatives_term_count(point); k++) {
     int32_t place = noli_history_place(point, k);
     Relaxed r = relaxed_at(&at->F, at->before + place, noli_history_factor(point, k, at->ends));
     NoliMat3 by = noli_load33(by_after + place), by_S = by_relaxation(&r, &by);
@@ -414,7 +415,7 @@ void noli_history_stress_by_numbers(const NoliMaterialPoint* point, const NoliMa
 
 // ---- energy -------------------------------------------------------------------------------------
 
-static double energy_of(const NoliBranch* branch, const NoliMat3* F) {
+static double law_history_derivatives_energy_of(const NoliBranch* branch, const NoliMat3* F) {
   NoliMat3 E = noli_branch_times(branch, F);
   if (branch->law->energy != NULL) {
     return branch->law->energy(branch->lame, &E);
@@ -427,7 +428,7 @@ double noli_history_energy(const NoliMaterialPoint* point, const NoliMat3* F) {
   double energy = noli_fibre_respond(point->lame.fibre, F).energy;
   for (int32_t k = 0; k < noli_branch_count(point); k++) {
     NoliBranch branch = noli_branch_at(point, k);
-    energy += energy_of(&branch, F);
+    energy += law_history_derivatives_energy_of(&branch, F);
   }
   return energy;
 }
@@ -438,12 +439,12 @@ static void energy_by_law(const NoliBranch* branch, bool flows, const NoliMat3* 
   NoliBranch one = *branch;
   double step = branch->lame.mu;
   one.lame.parameter = flows ? NULL : branch->lame.parameter;
-  double energy = energy_of(&one, F);
+  double energy = law_history_derivatives_energy_of(&one, F);
   one.lame.mu += step;
-  by[NOLI_NUMBER_MU] = (energy_of(&one, F) - energy) / step;
+  by[NOLI_NUMBER_MU] = (law_history_derivatives_energy_of(&one, F) - energy) / step;
   one.lame.mu = branch->lame.mu;
   one.lame.lambda += step;
-  by[NOLI_NUMBER_LAMBDA] = (energy_of(&one, F) - energy) / step;
+  by[NOLI_NUMBER_LAMBDA] = (law_history_derivatives_energy_of(&one, F) - energy) / step;
   for (int k = 0; branch->law->energy_by_parameter != NULL && one.lame.parameter != NULL &&
                   k < branch->law->n_parameter;
        k++) {
@@ -474,7 +475,8 @@ void noli_history_energy_derivatives(const NoliMaterialPoint* point, const NoliM
       energy_by_law(&branch, n_flow > 0, F, by_numbers);
     }
     for (int number = 0; k > 0 && number < NOLI_MATERIAL_NUMBERS; number++) {
-      by_numbers[number] += modulus_by_number(point, k - 1, number) * energy_of(&branch, F);
+      by_numbers[number] +=
+          modulus_by_number(point, k - 1, number) * law_history_derivatives_energy_of(&branch, F);
     }
     if (branch.inverse != NULL) {
       NoliMat3 by = energy_by_inverse(&branch, F);

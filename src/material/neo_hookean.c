@@ -89,7 +89,7 @@ static double small_strain_energy(NoliLame lame, const double g[6]) {
   return 0.5 * lame.mu * (noli_minus_log1p(q) - second - third) + 0.5 * lame.lambda * log_J * log_J;
 }
 
-static double energy(NoliLame lame, const NoliMat3* F) {
+static double neo_hookean_energy(NoliLame lame, const NoliMat3* F) {
   double J = noli_det33(F);
   if (!(J > 0.0)) {
     return isnan(J) ? NAN : INFINITY;
@@ -104,7 +104,7 @@ static double energy(NoliLame lame, const NoliMat3* F) {
 }
 
 // P = mu F + (lambda ln J - mu) F^-T
-static NoliMat3 stress(NoliLame lame, const NoliMat3* F) {
+static NoliMat3 neo_hookean_stress(NoliLame lame, const NoliMat3* F) {
   double J = noli_det33(F);
   if (!(J > 0.0)) {
     return noli_scale33(NAN, noli_identity3());
@@ -120,6 +120,6 @@ const NoliMaterial noli_neo_hookean = {
     .stretch_energy = neo_hookean_stretch_energy,
     .stretch_derivatives = neo_hookean_stretch_derivatives,
     .stretch_third = neo_hookean_stretch_third,
-    .energy = energy,
-    .stress = stress,
+    .energy = neo_hookean_energy,
+    .stress = neo_hookean_stress,
 };

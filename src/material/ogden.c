@@ -53,7 +53,7 @@ static double power_quotient_derivative(double a, double b, double x) {
   return pow(a, x - 2.0) * sum;
 }
 
-static double energy_of(const Terms* terms, NoliLame lame, const double sigma[3]) {
+static double ogden_energy_of(const Terms* terms, NoliLame lame, const double sigma[3]) {
   if (!(sigma[2] > 0.0)) {
     return isnan(sigma[2]) ? NAN : INFINITY;
   }
@@ -226,8 +226,8 @@ static void add_term_third(double mu, double a, const double sigma[3], const dou
   }
 }
 
-static void third_of(const Terms* terms, NoliLame lame, const double sigma[3],
-                     NoliStretchThird* third) {
+static void ogden_third_of(const Terms* terms, NoliLame lame, const double sigma[3],
+                           NoliStretchThird* third) {
   NoliStretchDerivatives derivatives;
   double log_bar[3], log_J = noli_log_stretches(sigma, log_bar), D[3][3][3] = {{{0.0}}};
   *third = (NoliStretchThird){0};
@@ -277,7 +277,7 @@ static Terms mooney_rivlin_terms(NoliLame lame) {
 
 static double ogden_energy(NoliLame lame, const double sigma[3]) {
   Terms terms = ogden_terms(lame);
-  return energy_of(&terms, lame, sigma);
+  return ogden_energy_of(&terms, lame, sigma);
 }
 
 static void ogden_derivatives(NoliLame lame, const double sigma[3],
@@ -288,12 +288,12 @@ static void ogden_derivatives(NoliLame lame, const double sigma[3],
 
 static void ogden_third(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
   Terms terms = ogden_terms(lame);
-  third_of(&terms, lame, sigma, third);
+  ogden_third_of(&terms, lame, sigma, third);
 }
 
 static double mooney_rivlin_energy(NoliLame lame, const double sigma[3]) {
   Terms terms = mooney_rivlin_terms(lame);
-  return energy_of(&terms, lame, sigma);
+  return ogden_energy_of(&terms, lame, sigma);
 }
 
 static void mooney_rivlin_derivatives(NoliLame lame, const double sigma[3],
@@ -304,7 +304,7 @@ static void mooney_rivlin_derivatives(NoliLame lame, const double sigma[3],
 
 static void mooney_rivlin_third(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
   Terms terms = mooney_rivlin_terms(lame);
-  third_of(&terms, lame, sigma, third);
+  ogden_third_of(&terms, lame, sigma, third);
 }
 
 // Terms that are not given are zero, and nothing depends on them.

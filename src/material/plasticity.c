@@ -85,7 +85,7 @@ static double bulk_of(NoliLame lame) {
   return lame.lambda + 2.0 / 3.0 * lame.mu;
 }
 
-static double energy_of(NoliLame lame, const double sigma[3]) {
+static double plasticity_energy_of(NoliLame lame, const double sigma[3]) {
   if (!(sigma[2] > 0.0)) {
     return isnan(sigma[2]) ? NAN : INFINITY;
   }
@@ -121,7 +121,7 @@ static void derivatives_of(NoliLame lame, const double sigma[3],
 
 // Third derivatives of the elastic law: materials that yield have no damping, which alone needs
 // these.
-static void third_of(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
+static void plasticity_third_of(NoliLame lame, const double sigma[3], NoliStretchThird* third) {
   double e[3], log_J = noli_log_stretches(sigma, e), bulk = bulk_of(lame), tau[3];
   NoliMat3 C;
   for (int i = 0; i < 3; i++) {
@@ -177,9 +177,9 @@ const NoliMaterial noli_hencky = {
     .description =
         "Quadratic in the logarithmic strain; with a yield stress, metals: J2 plasticity.",
     .n_parameter = N_PARAMETERS,
-    .stretch_energy = energy_of,
+    .stretch_energy = plasticity_energy_of,
     .stretch_derivatives = derivatives_of,
-    .stretch_third = third_of,
+    .stretch_third = plasticity_third_of,
     .history_size = history_size,
     .flow = flow,
     .flow_derivatives = flow_derivatives};

@@ -80,7 +80,7 @@ static void stable_neo_hookean_stretch_third(NoliLame lame, const double sigma[3
 
 // The density of stable_neo_hookean_stretch_energy with G = F^T F - I and its invariants: q = I,
 // J^2 - 1 = I + II + III, so 3/8 q - 3/4 (J - 1) = 3/8 ((J - 1)^2 - II - III).
-static double energy(NoliLame lame, const NoliMat3* F) {
+static double stable_neo_hookean_energy(NoliLame lame, const NoliMat3* F) {
   NoliLame own = own_parameters(lame);
   double J = noli_det33(F), Jm1 = J - 1.0, g[6];
   noli_green_strain33(F, g);
@@ -95,7 +95,7 @@ static double energy(NoliLame lame, const NoliMat3* F) {
 }
 
 // P = mu (1 - 1 / (I_C + 1)) F + (lambda (J - 1) - 3/4 mu) cof F
-static NoliMat3 stress(NoliLame lame, const NoliMat3* F) {
+static NoliMat3 stable_neo_hookean_stress(NoliLame lame, const NoliMat3* F) {
   NoliLame own = own_parameters(lame);
   NoliMat3 cofactor = noli_cofactor33(F);
   double shear = own.mu * (1.0 - 1.0 / (noli_norm_sqr33(F) + 1.0));
@@ -110,6 +110,6 @@ const NoliMaterial noli_stable_neo_hookean = {
     .stretch_energy = stable_neo_hookean_stretch_energy,
     .stretch_derivatives = stable_neo_hookean_stretch_derivatives,
     .stretch_third = stable_neo_hookean_stretch_third,
-    .energy = energy,
-    .stress = stress,
+    .energy = stable_neo_hookean_energy,
+    .stress = stable_neo_hookean_stress,
 };

@@ -59,7 +59,7 @@ static void stvk_stretch_third(NoliLame lame, const double sigma[3], NoliStretch
   noli_crushing_third(lame, sigma, third);
 }
 
-static double energy(NoliLame lame, const NoliMat3* F) {
+static double stvk_energy(NoliLame lame, const NoliMat3* F) {
   double g[6]; // 2 E
   noli_green_strain33(F, g);
   double trace = g[0] + g[1] + g[2];
@@ -68,7 +68,7 @@ static double energy(NoliLame lame, const NoliMat3* F) {
 }
 
 // P = F (2 mu E + lambda tr E I)
-static NoliMat3 stress(NoliLame lame, const NoliMat3* F) {
+static NoliMat3 stvk_stress(NoliLame lame, const NoliMat3* F) {
   double g[6]; // 2 E
   noli_green_strain33(F, g);
   double pressure = 0.5 * lame.lambda * (g[0] + g[1] + g[2]);
@@ -86,6 +86,6 @@ const NoliMaterial noli_stvk = {
     .stretch_energy = stvk_stretch_energy,
     .stretch_derivatives = stvk_stretch_derivatives,
     .stretch_third = stvk_stretch_third,
-    .energy = energy,
-    .stress = stress,
+    .energy = stvk_energy,
+    .stress = stvk_stress,
 };

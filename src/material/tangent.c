@@ -390,8 +390,8 @@ typedef struct Woven {
 } Woven;
 
 // 1/2 k (|u| - 1)^2 of a column: S = k (b + (1 - b) t t^T), b = (|u| - 1) / |u| where it is > 0.
-static void add_column(double k, const double change[2], int column, const double u[PAIR],
-                       const double w[PAIR], Woven* to) {
+static void tangent_add_column(double k, const double change[2], int column, const double u[PAIR],
+                               const double w[PAIR], Woven* to) {
   NoliVec3 at = noli_load3(u + 3 * column), along = noli_load3(w + 3 * column);
   double length = noli_norm3(at), tension = (length - 1.0) / length;
   double side = fabs(tension) <= ZERO ? 0.5 : tension > 0.0 ? 1.0 : 0.0, b = fmax(tension, 0.0);
@@ -480,8 +480,10 @@ static void add_woven_product(const NoliMembraneParameters* parameters,
   double u[PAIR], w[PAIR];
   to_columns(rest, F, u);
   to_columns(rest, W, w);
-  add_column(parameters->warp, (const double[]){change[0].warp, change[1].warp}, 0, u, w, &woven);
-  add_column(parameters->weft, (const double[]){change[0].weft, change[1].weft}, 1, u, w, &woven);
+  tangent_add_column(parameters->warp, (const double[]){change[0].warp, change[1].warp}, 0, u, w,
+                     &woven);
+  tangent_add_column(parameters->weft, (const double[]){change[0].weft, change[1].weft}, 1, u, w,
+                     &woven);
   add_shear(parameters->shear, (const double[]){change[0].shear, change[1].shear}, u, w, &woven);
   to->Q = noli_add33(to->Q, from_columns(rest, woven.q));
   for (int k = 0; k < 2; k++) {

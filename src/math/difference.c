@@ -20,7 +20,7 @@ NoliDifference noli_difference_begin(void) {
 enum { LEAST_LEVELS = 4 };
 #define END_ROUNDINGS 8.0
 
-static double rounding_of(double h, double down, double up) {
+static double difference_rounding_of(double h, double down, double up) {
   return DBL_EPSILON * fmax(fabs(down), fabs(up)) / h;
 }
 
@@ -34,7 +34,7 @@ static bool leaves(const NoliDifference* self, double quotient, double rounding)
 
 void noli_difference_add(NoliDifference* self, double h, double down, double up) {
   double now[NOLI_DIFFERENCE_LEVELS], weight = 1.0, quotient = (up - down) / (2.0 * h);
-  double rounding = rounding_of(h, down, up);
+  double rounding = difference_rounding_of(h, down, up);
   if (!isfinite(quotient)) {
     self->n = 0;
     return;
@@ -82,7 +82,7 @@ NoliStatus noli_differences(NoliContext* context, int64_t n, NoliShiftFn* fn, vo
     ended = level + 1 >= LEAST_LEVELS;
     for (int64_t i = 0; i < n; i++) {
       noli_difference_add(&table[i], h, down[i], up[i]);
-      ended = ended && table[i].error <= END_ROUNDINGS * rounding_of(h, down[i], up[i]);
+      ended = ended && table[i].error <= END_ROUNDINGS * difference_rounding_of(h, down[i], up[i]);
     }
   }
 done:

@@ -99,7 +99,7 @@ NOLI_INLINE void extract(const Columns* c, double s0, double s1, NoliVec3 u0, No
   *U = noli_columns33(u0, u1, u2);
 }
 
-static double largest_entry(const NoliMat3* F) {
+static double svd3_largest_entry(const NoliMat3* F) {
   double largest = 0.0;
   for (int i = 0; i < 3; i++) {
     for (int j = 0; j < 3; j++) {
@@ -112,7 +112,7 @@ static double largest_entry(const NoliMat3* F) {
 // The decomposition of a matrix that is zero, huge, tiny or not finite: scales entries so that
 // their squares stay in range.
 static void svd3_special(const NoliMat3* F, NoliMat3* U, double sigma[3], NoliMat3* V) {
-  double largest = largest_entry(F);
+  double largest = svd3_largest_entry(F);
 
   // not finite, or zero
   if (isnan(noli_norm_sqr33(F)) || isinf(largest)) {

@@ -50,7 +50,7 @@ typedef struct Modes {
 // ---- matrices -----------------------------------------------------------------------------------
 
 // The conditions of the state: what the next step prescribes, and the loads of the last one.
-static NoliStatus begin_stage(Modes* modes) {
+static NoliStatus modes_begin_stage(Modes* modes) {
   NoliStatus status = NOLI_OK;
   NoliSim* sim = modes->sim;
   NoliStage* stage = modes->stage;
@@ -187,7 +187,7 @@ static double largest_ratio(const Modes* modes) {
 
 static NoliStatus make_matrices(Modes* modes) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(begin_stage(modes));
+  NOLI_TRY(modes_begin_stage(modes));
   NOLI_TRY(
       assemble(modes, NOLI_ROLE_ELASTIC | NOLI_ROLE_VOLUME | NOLI_ROLE_LOAD, &modes->stiffness));
   NOLI_TRY(assemble(modes, NOLI_ROLE_INERTIA, &modes->mass));
@@ -248,7 +248,7 @@ static void gather(const Modes* modes, const double* rows, double* free) {
   }
 }
 
-static NoliStatus multiply_mass(void* user, const double* x, double* y) {
+static NoliStatus modes_multiply_mass(void* user, const double* x, double* y) {
   Modes* modes = user;
   scatter(modes, x, modes->right);
   noli_block_matrix_multiply(noli_system_matrix(&modes->mass), modes->stage->n_threads,
@@ -350,7 +350,7 @@ static NoliStatus modes_solve(Modes* modes, int32_t n, double* frequency, double
   double *value = NULL, *vector = NULL;
   int32_t* order = NULL;
   int64_t n_shape = 3 * (int64_t)modes->sim->model->problem.n_node;
-  NoliLanczosProblem problem = {modes->n_free, multiply_mass, solve_shifted, modes};
+  NoliLanczosProblem problem = {modes->n_free, modes_multiply_mass, solve_shifted, modes};
   NOLI_NEW(modes->context, value, n);
   NOLI_NEW(modes->context, vector, (int64_t)n * modes->n_free);
   NOLI_NEW(modes->context, order, n);

@@ -181,7 +181,7 @@ static void search_half_spaces(Query* query, bool ray) {
   }
 }
 
-static NoliStatus search(NoliSim* sim, Query* query, bool ray) {
+static NoliStatus queries_search(NoliSim* sim, Query* query, bool ray) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_surface_tree_update(sim->context, sim->model->problem.surface, sim->state.x,
                                     &sim->results.tree));
@@ -208,7 +208,7 @@ NoliStatus noli_sim_cast_ray(NoliSim* sim, const double origin[3], const double 
                  .best = hit,
                  .bound = ray_bound,
                  .test = test_ray};
-  NOLI_TRY(search(sim, &query, true));
+  NOLI_TRY(queries_search(sim, &query, true));
 done:
   return status;
 }
@@ -226,7 +226,7 @@ NoliStatus noli_sim_closest_point(NoliSim* sim, const double position[3], double
                  .best = closest,
                  .bound = closest_bound,
                  .test = test_closest};
-  NOLI_TRY(search(sim, &query, false));
+  NOLI_TRY(queries_search(sim, &query, false));
 done:
   return status;
 }

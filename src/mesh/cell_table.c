@@ -30,7 +30,7 @@ static int64_t find_slot(const NoliCellTable* table, const int32_t vertex[4]) {
 }
 
 // Doubles the slots where half of them are taken.
-static NoliStatus make_room(NoliContext* context, NoliCellTable* table) {
+static NoliStatus cell_table_make_room(NoliContext* context, NoliCellTable* table) {
   NoliStatus status = NOLI_OK;
   if (2 * (table->cell.count + 1) <= table->n_slot) {
     return NOLI_OK;
@@ -63,7 +63,7 @@ NoliStatus noli_cell_table_add(NoliContext* context, NoliCellTable* table, int32
     }
     cell.vertex[at] = i < n_vertex ? vertex[i] : NOLI_NULL_INDEX;
   }
-  NOLI_TRY(make_room(context, table));
+  NOLI_TRY(cell_table_make_room(context, table));
   int64_t at = find_slot(table, cell.vertex);
   if (table->slot[at] >= 0) {
     *known = &table->cell.data[table->slot[at]];

@@ -117,8 +117,8 @@ typedef struct VectorPolynomial {
 } VectorPolynomial;
 
 // The derivative of the shape along reference axis k.
-static void differentiate(int32_t order, const NoliVec3* control, int k,
-                          VectorPolynomial* derivative) {
+static void jacobian_differentiate(int32_t order, const NoliVec3* control, int k,
+                                   VectorPolynomial* derivative) {
   derivative->order = order - 1;
   derivative->n = list_exponents(order - 1, derivative->exponent);
   for (int32_t a = 0; a < derivative->n; a++) {
@@ -165,7 +165,7 @@ static int32_t find_determinant(const NoliShapeBasis* basis, const double* X, do
   }
 
   for (int k = 0; k < 3; k++) {
-    differentiate(basis->order, control, k, &derivative[k]);
+    jacobian_differentiate(basis->order, control, k, &derivative[k]);
   }
   jacobian_multiply(&derivative[1], &derivative[2], &cross);
   int32_t order = derivative[0].order + cross.order, exponent[N_Q_MAX][4];
@@ -340,8 +340,8 @@ static void blend_nodes(NoliMesh* mesh, const double* curved, const double* shar
 }
 
 // Adds a halving to the nodes of elements that are not positive; false if there are none.
-static bool mark_nodes(const NoliMesh* mesh, const NoliShapeBasis* basis, int round,
-                       uint8_t* halvings) {
+static bool jacobian_mark_nodes(const NoliMesh* mesh, const NoliShapeBasis* basis, int round,
+                                uint8_t* halvings) {
   int32_t n = noli_tet_nodes(mesh->order) - 4;
   bool any = false;
   for (int64_t t = 0; t < mesh->n_tet; t++) {
@@ -371,7 +371,8 @@ NoliStatus noli_mesh_straighten(NoliContext* context, NoliMesh* mesh) {
   memcpy(curved, mesh->curve_x, 3 * (size_t)mesh->n_curve * sizeof *curved);
   noli_shape_basis(mesh->order, &basis);
 
-  for (int round = 0; round < ROUNDS && mark_nodes(mesh, &basis, round, halvings); round++) {
+  for (int round = 0; round < ROUNDS && jacobian_mark_nodes(mesh, &basis, round, halvings);
+       round++) {
     for (int32_t v = 0; v < mesh->n_curve; v++) {
       share[v] = halvings[v] > STRAIGHT ? 0.0 : ldexp(1.0, -halvings[v]);
     }

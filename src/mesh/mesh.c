@@ -94,7 +94,7 @@ void noli_mesh_bounds(int32_t n, const double* x, double low[3], double high[3])
 }
 
 // Whether the volume of a tetrahedron is negative, which `basis` measures where it is curved.
-static bool is_inverted(const NoliMesh* mesh, int64_t tet, const NoliShapeBasis* basis) {
+static bool mesh_is_inverted(const NoliMesh* mesh, int64_t tet, const NoliShapeBasis* basis) {
   if (mesh->order > 1) {
     double X[3 * NOLI_TET_NODES_MAX];
     noli_mesh_shape_nodes(mesh, tet, X);
@@ -119,7 +119,7 @@ int32_t noli_mesh_orient(NoliMesh* mesh) {
   int32_t n_changed = 0;
   for (int64_t t = 0; t < mesh->n_tet; t++) {
     int32_t* tet = mesh->tet + 4 * t;
-    if (is_inverted(mesh, t, &basis)) {
+    if (mesh_is_inverted(mesh, t, &basis)) {
       int32_t kept = tet[2];
       tet[2] = tet[3];
       tet[3] = kept;

@@ -145,7 +145,7 @@ NoliStatus noli_mesh_validate(NoliContext* context, const NoliMesh* mesh) {
 }
 
 // Lists the faces of tetrahedra as ascending tuples.
-static void list_faces(int32_t n_tet, const int32_t* tet, int32_t stride, int32_t* tuple) {
+static void topology_list_faces(int32_t n_tet, const int32_t* tet, int32_t stride, int32_t* tuple) {
   for (int64_t k = 0; k < 4 * (int64_t)n_tet; k++) {
     int32_t face[3];
     for (int i = 0; i < 3; i++) {
@@ -216,7 +216,7 @@ static NoliStatus surface(NoliContext* context, const NoliMesh* mesh, bool with_
   NOLI_NEW(context, tuple, n_all * 3);
   NOLI_NEW(context, order, n);
   NOLI_NEW(context, kept, n);
-  list_faces(mesh->n_tet, mesh->tet, 4, tuple);
+  topology_list_faces(mesh->n_tet, mesh->tet, 4, tuple);
   noli_ascending_tuples(mesh->tri, 3, n_extra, tuple + 12 * (int64_t)mesh->n_tet);
   NOLI_TRY(noli_sort_tuples(context, tuple, 3, n, order));
   if (tagged) {
@@ -324,7 +324,7 @@ NoliStatus noli_tet_boundary(NoliContext* context, int32_t n_tet, const int32_t*
              "%d tetrahedra have too many faces for a 32-bit index", n_tet);
   NOLI_NEW(context, tuple, 3 * n);
   NOLI_NEW(context, order, n);
-  list_faces(n_tet, tet, stride, tuple);
+  topology_list_faces(n_tet, tet, stride, tuple);
   NOLI_TRY(noli_sort_tuples(context, tuple, 3, (int32_t)n, order));
   for (int64_t k = 0; k < n; k++) {
     const int32_t* face = tuple + 3 * (int64_t)order[k];

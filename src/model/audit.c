@@ -28,7 +28,7 @@ static NoliDefect lone_defect(const NoliModel* model, const int32_t* vertex, int
 
 // Decided exactly from the vertices if they determine the orientation, otherwise as the type of
 // block defines.
-static bool is_inverted(const NoliModel* model, const double* x, int32_t body, int32_t t) {
+static bool audit_is_inverted(const NoliModel* model, const double* x, int32_t body, int32_t t) {
   const NoliBlock* block = noli_problem_block(&model->problem, body);
   if (block->type->affine) {
     return noli_audit_inverted(x, &model->cell[4 * (int64_t)t], 1, NULL) > 0;
@@ -44,7 +44,7 @@ static NoliStatus find_inverted(const NoliModel* model, const double* x, NoliDef
     while (t >= model->cell_first[body + 1]) {
       body++;
     }
-    if (!is_inverted(model, x, body, t)) {
+    if (!audit_is_inverted(model, x, body, t)) {
       continue;
     }
     int32_t n = noli_model_cell_size(tet);

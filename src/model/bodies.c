@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_flat(const NoliBodyDef* body) {
+static bool bodies_is_flat(const NoliBodyDef* body) {
   return noli_body_kind(body)->planar;
 }
 
@@ -25,11 +25,11 @@ static bool is_flat(const NoliBodyDef* body) {
 static NoliStatus count_obstacle(NoliModel* model, const NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
   int32_t *edge = NULL, n_edge = body->mesh->n_edge;
-  if (is_flat(body)) {
+  if (bodies_is_flat(body)) {
     NOLI_TRY(noli_mesh_outline(model->context, body->mesh, &edge, &n_edge));
   }
   model->n_segment += n_edge;
-  model->n_lone_point += is_flat(body) ? 0 : body->mesh->n_point;
+  model->n_lone_point += bodies_is_flat(body) ? 0 : body->mesh->n_point;
 done:
   noli_free(model->context, edge);
   return status;
@@ -243,7 +243,7 @@ done:
 static void set_corners(NoliModel* model, const NoliBodyDef* body, int32_t b) {
   int32_t* tet = model->cell + 4 * (int64_t)model->cell_first[b];
   int64_t n = 4 * (int64_t)(model->cell_first[b + 1] - model->cell_first[b]);
-  if (is_flat(body)) {
+  if (bodies_is_flat(body)) {
     noli_plane_strain_elements(body->mesh, model->vert_first[b], tet);
     return;
   }
@@ -339,7 +339,7 @@ done:
 }
 
 // Numbers nodes body by body, and assigns the elements to their blocks.
-static NoliStatus number_nodes(NoliModel* model, const NoliSimDef* def) {
+static NoliStatus bodies_number_nodes(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
@@ -369,7 +369,7 @@ static NoliStatus copy_obstacle(NoliModel* model, const NoliBodyDef* body, int32
   NoliStatus status = NOLI_OK;
   const NoliMesh* mesh = body->mesh;
   int32_t *outline = NULL, n_edge = mesh->n_edge;
-  if (is_flat(body)) {
+  if (bodies_is_flat(body)) {
     NOLI_TRY(noli_mesh_outline(model->context, mesh, &outline, &n_edge));
   }
   const int32_t* edge = outline != NULL ? outline : mesh->edge;
@@ -377,7 +377,7 @@ static NoliStatus copy_obstacle(NoliModel* model, const NoliBodyDef* body, int32
     model->segment[2 * (int64_t)*n_segment + i] = first + edge[i];
   }
   *n_segment += n_edge;
-  for (int32_t i = 0; !is_flat(body) && i < mesh->n_point; i++) {
+  for (int32_t i = 0; !bodies_is_flat(body) && i < mesh->n_point; i++) {
     model->lone_point[(*n_point)++] = first + mesh->point[i];
   }
 done:
@@ -553,7 +553,7 @@ static void move_nodes(const NoliSpace* space, const double* x0, double* x) {
 static void level(NoliModel* model, const NoliSimDef* def) {
   const double* height = NULL;
   for (int32_t b = 0; b < model->n_body; b++) {
-    if (!is_flat(&def->bodies[b])) {
+    if (!bodies_is_flat(&def->bodies[b])) {
       continue;
     }
     height = height != NULL ? height : &def->bodies[b].mesh->x[2];
@@ -634,7 +634,7 @@ static NoliStatus build_surface(NoliModel* model, const NoliSimDef* def, const P
   }
   for (int32_t b = 0, v = 0; b < model->n_body; v += proxies->body[b++].n_vert) {
     const NoliMesh* mesh = def->bodies[b].mesh;
-    if (is_flat(&def->bodies[b])) {
+    if (bodies_is_flat(&def->bodies[b])) {
       NOLI_TRY(noli_mesh_outline(context, mesh, &boundary[b], &parts[b].n_edge));
       parts[b].edge = boundary[b];
       parts[b].planar = true;
@@ -702,7 +702,7 @@ NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef* def, bool divid
     NOLI_NEW(model->context, rank, model->cell_first[model->n_body]);
   }
   NOLI_TRY(assign_blocks(model, def, divide, rank));
-  NOLI_TRY(number_nodes(model, def));
+  NOLI_TRY(bodies_number_nodes(model, def));
   NOLI_TRY(noli_rank_parts_own_nodes(model, rank));
   NOLI_TRY(copy_obstacles(model, def));
   NOLI_TRY(make_proxies(model, def, &proxies));

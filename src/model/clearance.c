@@ -21,7 +21,7 @@ bool noli_clearance_acts_at_rest(const NoliModel* model) {
 }
 
 // Gaps below the rounding of coordinates count as zero.
-static double rounding_of(const double* x, int64_t n) {
+static double clearance_rounding_of(const double* x, int64_t n) {
   double largest = 0.0;
   for (int64_t i = 0; i < n; i++) {
     largest = fmax(largest, fabs(x[i]));
@@ -29,7 +29,7 @@ static double rounding_of(const double* x, int64_t n) {
   return 8.0 * DBL_EPSILON * largest;
 }
 
-static double range_of(const NoliGap* gap) {
+static double clearance_range_of(const NoliGap* gap) {
   return gap->range > 0.0 ? gap->range : 1.0;
 }
 
@@ -54,7 +54,8 @@ static void take_if_closer(const NoliSurface* surface, const double* x, NoliPrim
       sqrt(is_edge ? noli_distance_sqr_edge_edge(at) : noli_distance_sqr_point_triangle(at)) -
       noli_surface_offset(surface, found.entity[0], found.entity[1]);
   found.range = noli_body_pairs_range(ranges, found.entity[0], found.entity[1]);
-  if (found.distance * range_of(gap) < gap->distance * found.range && found.distance > touching) {
+  if (found.distance * clearance_range_of(gap) < gap->distance * found.range &&
+      found.distance > touching) {
     *gap = found;
     gap->n_vert[0] = is_edge ? noli_surface_edge_size(a) : 1;
     gap->n_vert[1] = is_edge ? noli_surface_edge_size(b) : 3;
@@ -93,7 +94,7 @@ static void find_closest_to_planes(const NoliModel* model, const double* x,
       double d = noli_half_space_distance(&problem->contact.half_spaces[p], &x[3 * (int64_t)v]) -
                  noli_surface_offset_of(surface, body);
       double range = noli_body_pairs_range(ranges, body, model->n_body + p);
-      if (d * range_of(gap) < gap->distance * range &&
+      if (d * clearance_range_of(gap) < gap->distance * range &&
           noli_body_pairs_get(&problem->contact.body_pairs, body, model->n_body + p)) {
         *gap = (NoliGap){.distance = d,
                          .entity = {body, model->n_body + p},
@@ -145,7 +146,7 @@ static void describe_places(const NoliModel* model, const NoliGap* gap, char tex
 }
 
 static double rest_rounding(const NoliModel* model) {
-  return rounding_of(model->problem.X, 3 * (int64_t)model->problem.n_vert);
+  return clearance_rounding_of(model->problem.X, 3 * (int64_t)model->problem.n_vert);
 }
 
 // In a body whose elements are smaller than its offset, neighbours overlap: it is invalid.
@@ -275,7 +276,7 @@ static NoliStatus report_start_gap(const NoliModel* model) {
   }
 
   // measure and report the smallest gap
-  double touching = rounding_of(model->x0, 3 * (int64_t)problem->n_vert);
+  double touching = clearance_rounding_of(model->x0, 3 * (int64_t)problem->n_vert);
   NOLI_TRY(noli_broad_phase_create(model->context, problem->surface, &broad_phase));
   NOLI_TRY(find_closest(model, broad_phase, model->x0, &pairs, touching,
                         &problem->contact.body_pairs, &gap));
@@ -289,8 +290,8 @@ static NoliStatus report_start_gap(const NoliModel* model) {
              "%s below %.3g m or start further apart",
              model->name[gap.entity[0]], model->name[gap.entity[1]], gap.distance,
              problem->surface->offset != NULL ? ", contact offsets deducted" : "", places,
-             problem->contact.dhat * range_of(&gap),
-             range_of(&gap) != 1.0 ? "the distance of this pair" : "contact.distance",
+             problem->contact.dhat * clearance_range_of(&gap),
+             clearance_range_of(&gap) != 1.0 ? "the distance of this pair" : "contact.distance",
              gap.distance);
   }
 done:

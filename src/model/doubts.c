@@ -164,7 +164,7 @@ typedef struct PartSum {
   double area, thickness, first[3], second[9];
 } PartSum;
 
-static void add_vertex(PartSum* part, const double* x, double area, double thickness) {
+static void doubts_add_vertex(PartSum* part, const double* x, double area, double thickness) {
   part->area += area;
   part->thickness += area * thickness;
   for (int i = 0; i < 3; i++) {
@@ -199,7 +199,7 @@ static void doubt_layer(const NoliModel* model, int32_t b, const double* normal,
       at[k] = model->problem.X[3 * (int64_t)i + k] - start[k];
     }
     if (isfinite(thickness[i])) {
-      add_vertex(&single, at, here, thickness[i]);
+      doubts_add_vertex(&single, at, here, thickness[i]);
     }
   }
 

@@ -32,13 +32,14 @@ static Corners corners_of(const int32_t vertex[3], int32_t first) {
   return corners;
 }
 
-static bool is_listed(const Meant* meant, const Corners* corners) {
+static bool face_loads_is_listed(const Meant* meant, const Corners* corners) {
   return meant->face == NULL || noli_find_sorted(corners, meant->face, meant->n_face,
                                                  sizeof *corners, compare_corners) != NULL;
 }
 
 // Lists the faces of a body that are meant into tri (NULL: only counts).
-static int32_t list_faces(const NoliModel* model, int32_t body, const Meant* meant, int32_t* tri) {
+static int32_t face_loads_list_faces(const NoliModel* model, int32_t body, const Meant* meant,
+                                     int32_t* tri) {
   const uint8_t* marked = meant->marked;
   const NoliSurface* surface = model->problem.surface;
   bool planar = surface->planar[body];
@@ -56,7 +57,7 @@ static int32_t list_faces(const NoliModel* model, int32_t body, const Meant* mea
     bool is_marked =
         marked[face[0]] != 0 && marked[face[1]] != 0 && (planar || marked[face[2]] != 0);
     Corners corners = corners_of(face, 0);
-    if (is_marked && (planar || is_listed(meant, &corners))) {
+    if (is_marked && (planar || face_loads_is_listed(meant, &corners))) {
       if (tri != NULL) {
         memcpy(&tri[3 * (int64_t)n], face, sizeof face);
       }
@@ -87,9 +88,9 @@ done:
 // The faces of a body that are meant.
 static NoliStatus find_faces(NoliModel* model, int32_t body, const Meant* meant, NoliForce* force) {
   NoliStatus status = NOLI_OK;
-  force->faces.n = list_faces(model, body, meant, NULL);
+  force->faces.n = face_loads_list_faces(model, body, meant, NULL);
   NOLI_NEW(model->context, force->faces.tri, 3 * (int64_t)force->faces.n);
-  (void)list_faces(model, body, meant, force->faces.tri);
+  (void)face_loads_list_faces(model, body, meant, force->faces.tri);
   if (force->kind == NOLI_FORCE_PRESSURE) {
     NOLI_TRY(add_pressed(model, force));
   }
@@ -112,7 +113,7 @@ static Side make_side(const int32_t* corner, int32_t tet, int32_t side) {
 }
 
 // Sides begin with their key.
-static int compare_sides(const void* a, const void* b) {
+static int face_loads_compare_sides(const void* a, const void* b) {
   return compare_corners(&((const Side*)a)->key, &((const Side*)b)->key);
 }
 
@@ -134,14 +135,14 @@ static bool is_marked(const NoliBlock* block, NoliTetFace face, const uint8_t* m
 static int32_t keep_meant(const NoliBlock* block, const Meant* meant, int64_t n, Side* side,
                           NoliTetFace* kept) {
   int32_t n_kept = 0;
-  noli_sort(side, n, sizeof *side, compare_sides);
+  noli_sort(side, n, sizeof *side, face_loads_compare_sides);
   for (int64_t i = 0, end; i < n; i = end) {
     end = i + 1;
-    while (end < n && compare_sides(&side[i], &side[end]) == 0) {
+    while (end < n && face_loads_compare_sides(&side[i], &side[end]) == 0) {
       end++;
     }
     if (end == i + 1 && is_marked(block, side[i].face, meant->marked) &&
-        is_listed(meant, &side[i].key)) {
+        face_loads_is_listed(meant, &side[i].key)) {
       kept[n_kept++] = side[i].face;
     }
   }

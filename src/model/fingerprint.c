@@ -7,8 +7,8 @@
 #include <string.h>
 
 // Vertex numbers count from the first of all bodies.
-static uint64_t add_cells(uint64_t digest, const int32_t* cells, int32_t first, int32_t end,
-                          int32_t width) {
+static uint64_t fingerprint_add_cells(uint64_t digest, const int32_t* cells, int32_t first,
+                                      int32_t end, int32_t width) {
   const int32_t n = end - first;
   digest = noli_digest(digest, &n, sizeof n);
   return n == 0 ? digest
@@ -115,8 +115,8 @@ uint64_t noli_fingerprint_of_elements(const NoliModel* model, int32_t body) {
   const int32_t kind[] = {model->obstacle[body], node[0], node[1], follower[0], follower[1]};
   return model->element_digest != NULL
              ? model->element_digest[body]
-             : add_cells(noli_digest(NOLI_DIGEST_BEGIN, kind, sizeof kind), model->cell,
-                         model->cell_first[body], model->cell_first[body + 1], 4);
+             : fingerprint_add_cells(noli_digest(NOLI_DIGEST_BEGIN, kind, sizeof kind), model->cell,
+                                     model->cell_first[body], model->cell_first[body + 1], 4);
 }
 
 NoliStatus noli_model_fingerprint(const NoliModel* model, const NoliBodyDef* def, int32_t body,
@@ -127,12 +127,12 @@ NoliStatus noli_model_fingerprint(const NoliModel* model, const NoliBodyDef* def
   NoliFingerprint print = {.cells = noli_fingerprint_of_elements(model, body)};
 
   // the colliding surface
-  print.cells = add_cells(print.cells, surface->tri, surface->tri_first[body],
-                          surface->tri_first[body + 1], 3);
-  print.cells = add_cells(print.cells, surface->edge, surface->edge_first[body],
-                          surface->edge_first[body + 1], 2);
-  print.cells = add_cells(print.cells, surface->point, surface->point_first[body],
-                          surface->point_first[body + 1], 1);
+  print.cells = fingerprint_add_cells(print.cells, surface->tri, surface->tri_first[body],
+                                      surface->tri_first[body + 1], 3);
+  print.cells = fingerprint_add_cells(print.cells, surface->edge, surface->edge_first[body],
+                                      surface->edge_first[body + 1], 2);
+  print.cells = fingerprint_add_cells(print.cells, surface->point, surface->point_first[body],
+                                      surface->point_first[body + 1], 1);
 
   if (has_fields(def)) {
     print.cells = add_part_elements(print.cells, def);

@@ -271,7 +271,7 @@ static void list_groups(NoliProximity* proximity) {
 }
 
 // Arranges trees and groups by where items are.
-static void arrange(NoliProximity* proximity, const double* x) {
+static void proximity_arrange(NoliProximity* proximity, const double* x) {
   for (int32_t p = 0; p < proximity->n_item; p++) {
     int64_t i = proximity->forest.item[p];
     NoliBox box = noli_surface_item_box(x, &proximity->vertex[3 * i]);
@@ -334,7 +334,7 @@ static void update_items(NoliProximity* proximity, const double* x) {
   Update work = {proximity, x};
   int32_t n_threads = noli_context_threads(proximity->model->context);
   if (proximity->patience == 0) {
-    arrange(proximity, x);
+    proximity_arrange(proximity, x);
     proximity->patience = PATIENCE;
   }
   proximity->patience--;
@@ -820,7 +820,7 @@ static void measure_clearance(void* user, int64_t begin, int64_t end, int32_t wo
 static void measure_rest(NoliProximity* proximity) {
   const NoliModel* model = proximity->model;
   Measure work = {proximity, model->problem.X, NULL};
-  arrange(proximity, work.x);
+  proximity_arrange(proximity, work.x);
   for (int32_t p = 0; p < proximity->n_item; p++) {
     proximity->box[p] = noli_surface_item_box(work.x, item_at(proximity, p));
   }

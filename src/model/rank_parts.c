@@ -8,8 +8,8 @@
 // ---- elements -----------------------------------------------------------------------------------
 
 // The cells of all bodies that are simulated, one body after the other, in `first` and `vertex`.
-static NoliStatus list_cells(const NoliModel* model, const NoliSimDef* def, int32_t* first,
-                             int32_t* vertex, NoliCells* cells) {
+static NoliStatus rank_parts_list_cells(const NoliModel* model, const NoliSimDef* def,
+                                        int32_t* first, int32_t* vertex, NoliCells* cells) {
   NoliStatus status = NOLI_OK;
   int64_t n_vert = 0, n_corner = 0;
   *cells = (NoliCells){.first = first, .vertex = vertex};
@@ -73,7 +73,7 @@ static NoliStatus partition(const NoliModel* model, const NoliSimDef* def, int32
   NOLI_NEW(context, first, (int64_t)n + 1);
   NOLI_NEW(context, vertex, 4 * (int64_t)n);
   NOLI_NEW(context, weight, n);
-  NOLI_TRY(list_cells(model, def, first, vertex, &cells));
+  NOLI_TRY(rank_parts_list_cells(model, def, first, vertex, &cells));
   NOLI_TRY(weigh_cells(model, def, &cells, weight));
   cells.weight = weight;
   NOLI_TRY(noli_partition_cells(context, &cells, noli_rank_count(context), rank));

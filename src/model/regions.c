@@ -24,7 +24,7 @@ static void free_surface(NoliContext* context, Surface* surface) {
 }
 
 // Triangles that share vertices belong to the same part; parts in the order of first triangles.
-static NoliStatus find_parts(NoliContext* context, const NoliMesh* mesh, Surface* surface) {
+static NoliStatus regions_find_parts(NoliContext* context, const NoliMesh* mesh, Surface* surface) {
   NoliStatus status = NOLI_OK;
   int32_t *parent = NULL, *number = NULL;
   NOLI_NEW(context, parent, mesh->n_vert);
@@ -68,7 +68,7 @@ static void keep_part(Surface* surface, int32_t part) {
 static NoliStatus measure_parts(NoliContext* context, const NoliMesh* mesh, Surface* surface) {
   NoliStatus status = NOLI_OK;
   int32_t* tri = NULL;
-  NOLI_TRY(find_parts(context, mesh, surface));
+  NOLI_TRY(regions_find_parts(context, mesh, surface));
   NOLI_NEW(context, surface->volume, surface->n_part);
   NOLI_NEW(context, tri, 3 * (int64_t)surface->n_tri);
   for (int32_t p = 0; p < surface->n_part; p++) {
@@ -202,7 +202,7 @@ done:
   return status;
 }
 
-static NoliStatus add_region(NoliModel* model, const NoliSimDef* sim_def, int32_t index) {
+static NoliStatus regions_add_region(NoliModel* model, const NoliSimDef* sim_def, int32_t index) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   const NoliVolumeDef* def = &sim_def->volumes[index];
@@ -236,7 +236,7 @@ done:
 NoliStatus noli_regions_build(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   for (int32_t i = 0; i < def->n_volumes; i++) {
-    NOLI_TRY(add_region(model, def, i));
+    NOLI_TRY(regions_add_region(model, def, i));
   }
 done:
   return status;

@@ -27,8 +27,9 @@ static int64_t stride_of(const Rehearsal* self, int32_t n_node) {
 }
 
 // Vertices of an item that exist before further nodes of elements do; all of them without a list.
-static NoliStatus list_vertices(NoliContext* context, const NoliBodyDef* body, const int32_t* node,
-                                int32_t n_node, int32_t** list, int32_t* n) {
+static NoliStatus rehearsal_list_vertices(NoliContext* context, const NoliBodyDef* body,
+                                          const int32_t* node, int32_t n_node, int32_t** list,
+                                          int32_t* n) {
   NoliStatus status = NOLI_OK;
   int32_t n_given = node != NULL ? n_node : body->mesh->n_vert;
   *n = 0;
@@ -105,8 +106,8 @@ static NoliStatus rehearse_motion(const Rehearsal* self, int32_t index) {
   if (def->target == NULL) {
     return NOLI_OK;
   }
-  NOLI_TRY(
-      list_vertices(self->context, body, def->node, def->n_node, &motion.node, &motion.n_node));
+  NOLI_TRY(rehearsal_list_vertices(self->context, body, def->node, def->n_node, &motion.node,
+                                   &motion.n_node));
   NOLI_NEW(self->context, motion.X, 3 * (int64_t)motion.n_node);
   NOLI_TRY(noli_motion_path_create(self->context, motion.n_node, &path));
   const double* x0 = body->x0 != NULL ? body->x0 : body->mesh->x;
@@ -130,7 +131,7 @@ static NoliStatus rehearse_force(const Rehearsal* self, int32_t index) {
   if (def->value == NULL) {
     return NOLI_OK;
   }
-  NOLI_TRY(list_vertices(self->context, body, def->node, def->n_node, &node, &n_node));
+  NOLI_TRY(rehearsal_list_vertices(self->context, body, def->node, def->n_node, &node, &n_node));
   int64_t stride = stride_of(self, n_node);
   for (int64_t step = 0; step < self->n_steps; step += stride) {
     double t = (double)(step + 1) * self->def->time_step;

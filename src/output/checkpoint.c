@@ -311,8 +311,8 @@ static bool read_attribute(hid_t object, const char* name, hid_t held, void* val
   return read;
 }
 
-static NoliStatus read_text(NoliContext* context, hid_t file, const char* path, const char* name,
-                            char** text) {
+static NoliStatus checkpoint_read_text(NoliContext* context, hid_t file, const char* path,
+                                       const char* name, char** text) {
   NoliStatus status = NOLI_OK;
   *text = NULL;
   hid_t dataset = NO_ID, type = NO_ID;
@@ -488,7 +488,8 @@ done:
 }
 
 // Restores what an open reader holds, and closes it.
-static NoliStatus load(NoliContext* context, NoliSim* sim, const char* path, Reader* reader) {
+static NoliStatus checkpoint_load(NoliContext* context, NoliSim* sim, const char* path,
+                                  Reader* reader) {
   NoliStatus status = NOLI_OK;
   uint64_t hash = 0;
   NOLI_CHECK(context, read_attribute(reader->file, "hash", H5T_NATIVE_UINT64, &hash),
@@ -510,7 +511,7 @@ NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim, const char* 
   NoliStatus status = NOLI_OK;
   Reader reader = {.file = NO_ID};
   NOLI_TRY(open_reader(context, path, &reader));
-  NOLI_TRY(load(context, sim, path, &reader));
+  NOLI_TRY(checkpoint_load(context, sim, path, &reader));
 done:
   return status;
 }
@@ -525,7 +526,7 @@ NoliStatus noli_checkpoint_from_memory(NoliContext* context, NoliSim* sim, const
   memcpy(reader.image, bytes, size);
   reader.image[size] = '\0';
   NOLI_TRY(open_bytes(context, IN_MEMORY, size, &reader));
-  NOLI_TRY(load(context, sim, IN_MEMORY, &reader));
+  NOLI_TRY(checkpoint_load(context, sim, IN_MEMORY, &reader));
 done:
   return status;
 }
@@ -536,7 +537,7 @@ NoliStatus noli_checkpoint_read_text(NoliContext* context, const char* path, con
   Reader reader = {.file = NO_ID};
   *text = NULL;
   NOLI_TRY(open_reader(context, path, &reader));
-  NOLI_TRY(read_text(context, reader.file, path, name, text));
+  NOLI_TRY(checkpoint_read_text(context, reader.file, path, name, text));
 done:
   close_reader(context, &reader);
   return status;
@@ -552,7 +553,7 @@ static NoliStatus read_info(NoliContext* context, const char* path, NoliCheckpoi
               read_attribute(reader.file, "time", H5T_NATIVE_DOUBLE, &info->time) &&
               read_attribute(reader.file, "hash", H5T_NATIVE_UINT64, &info->hash);
   NOLI_CHECK(context, read, NOLI_ERROR_FORMAT, "%s: the description is not complete", path);
-  NOLI_TRY(read_text(context, reader.file, path, "scene", &info->scene_json));
+  NOLI_TRY(checkpoint_read_text(context, reader.file, path, "scene", &info->scene_json));
 done:
   close_reader(context, &reader);
   return status;

@@ -35,7 +35,7 @@ static void add_cell(Picture* picture, const NoliDefect* defect, int64_t number,
   picture->distance[cell] = defect->distance;
 }
 
-static void add_vertex(Picture* picture, const double x[3]) {
+static void defects_add_vertex(Picture* picture, const double x[3]) {
   memcpy(picture->x + 3 * picture->n_vert, x, 3 * sizeof *x);
   picture->connectivity[picture->n_vert] = (int32_t)picture->n_vert;
   picture->n_vert++;
@@ -63,11 +63,11 @@ static void add_defect(Picture* picture, const NoliSimDef* def, const NoliDefect
       continue;
     }
     for (int32_t k = 0; k < n; k++) {
-      add_vertex(picture, x + 3 * (int64_t)defect->vertex[side][k]);
+      defects_add_vertex(picture, x + 3 * (int64_t)defect->vertex[side][k]);
     }
     add_cell(picture, defect, number, body, n);
   }
-  add_vertex(picture, defect->position);
+  defects_add_vertex(picture, defect->position);
   add_cell(picture, defect, number, -1, 1);
 }
 

@@ -37,11 +37,12 @@ static NoliStatus out_of_memory(const Writer* writer) {
   return noli_fail(writer->context, NOLI_ERROR_MEMORY, "out of memory");
 }
 
-static NoliStatus set(const Writer* writer, json_t* entry, const char* key, json_t* value) {
+static NoliStatus design_scene_set(const Writer* writer, json_t* entry, const char* key,
+                                   json_t* value) {
   return json_object_set_new(entry, key, value) == 0 ? NOLI_OK : out_of_memory(writer);
 }
 
-static NoliStatus refuse(const Writer* writer, const Change* change, const char* why) {
+static NoliStatus design_scene_refuse(const Writer* writer, const Change* change, const char* why) {
   return noli_fail(writer->context, NOLI_ERROR_ARGUMENT, "%s: \"%s\" of \"%.80s\": %s",
                    writer->path, change->parameter->kind,
                    change->parameter->of != NULL ? change->parameter->of : "", why);
@@ -66,7 +67,8 @@ static json_t* entry_named(const Writer* writer, const char* list, const char* n
 static NoliStatus find_body(const Writer* writer, const Change* change, json_t** entry) {
   *entry = entry_named(writer, "bodies", change->parameter->of);
   return *entry == NULL || json_object_get(*entry, "copies") != NULL
-             ? refuse(writer, change, "a scene cannot say this of one of several copies")
+             ? design_scene_refuse(writer, change,
+                                   "a scene cannot say this of one of several copies")
              : NOLI_OK;
 }
 
@@ -108,7 +110,7 @@ static json_t* material_of(json_t* entry, int32_t region) {
 static NoliStatus set_property(const Writer* writer, const char* key, json_t* value,
                                json_t* material) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(set(writer, material, key, value));
+  NOLI_TRY(design_scene_set(writer, material, key, value));
   if (strcmp(key, "poisson") == 0) {
     (void)json_object_del(material, "bulk"); // which said it before
   }
@@ -137,7 +139,7 @@ static NoliStatus keep_in_parts(const Writer* writer, json_t* entry, const char*
   for (size_t k = 0; k < n && value != NULL; k++) {
     json_t* part = material_of(entry, (int32_t)k + 1);
     if (inherits(part, body, key)) {
-      NOLI_TRY(set(writer, part, key, json_deep_copy(value)));
+      NOLI_TRY(design_scene_set(writer, part, key, json_deep_copy(value)));
     }
   }
 done:
@@ -193,10 +195,10 @@ static NoliStatus set_general_friction(const Writer* writer, double value) {
   json_t* entry = json_object_get(writer->root, "friction");
   double friction = writer->def->friction, static_friction = writer->def->static_friction;
   noli_definition_set_friction(value, &friction, &static_friction);
-  NOLI_TRY(set(writer, entry, "coefficient", json_real(friction)));
+  NOLI_TRY(design_scene_set(writer, entry, "coefficient", json_real(friction)));
   (void)json_object_del(entry, "static_coefficient");
   if (static_friction > 0.0) {
-    NOLI_TRY(set(writer, entry, "static_coefficient", json_real(static_friction)));
+    NOLI_TRY(design_scene_set(writer, entry, "static_coefficient", json_real(static_friction)));
   }
 done:
   return status;
@@ -208,10 +210,10 @@ static NoliStatus set_scaled(const Writer* writer, json_t* entry, const char* ke
                              NoliScaled scaled) {
   return !(scaled.value > 0.0) ? NOLI_OK
          : scaled.relative == NOLI_ABSOLUTE
-             ? set(writer, entry, key, json_real(scaled.value))
-             : set(writer, entry, key,
-                   json_sprintf("%.17g %c", scaled.value,
-                                scaled.relative == NOLI_OF_BOX ? 'l' : 'd'));
+             ? design_scene_set(writer, entry, key, json_real(scaled.value))
+             : design_scene_set(writer, entry, key,
+                                json_sprintf("%.17g %c", scaled.value,
+                                             scaled.relative == NOLI_OF_BOX ? 'l' : 'd'));
 }
 
 static NoliStatus set_friction(const Writer* writer, const Change* change) {
@@ -230,7 +232,7 @@ static NoliStatus set_friction(const Writer* writer, const Change* change) {
              json_array_append_new(json_object_get(writer->root, "pairs"), entry) == 0,
              NOLI_ERROR_MEMORY, "out of memory");
   if (pair.static_friction > 0.0) {
-    NOLI_TRY(set(writer, entry, "static_friction", json_real(pair.static_friction)));
+    NOLI_TRY(design_scene_set(writer, entry, "static_friction", json_real(pair.static_friction)));
   }
   NOLI_TRY(set_scaled(writer, entry, "stribeck_speed", pair.stribeck_speed));
   NOLI_TRY(set_scaled(writer, entry, "distance", pair.distance));
@@ -240,7 +242,7 @@ done:
 
 static NoliStatus set_gravity(const Writer* writer, const Change* change) {
   const double* g = change->value;
-  return set(writer, writer->root, "gravity", json_pack("[fff]", g[0], g[1], g[2]));
+  return design_scene_set(writer, writer->root, "gravity", json_pack("[fff]", g[0], g[1], g[2]));
 }
 
 static NoliStatus set_velocity(const Writer* writer, const Change* change) {
@@ -249,13 +251,13 @@ static NoliStatus set_velocity(const Writer* writer, const Change* change) {
   double v[3];
   NOLI_TRY(find_body(writer, change, &entry));
   if (change->n != 3) {
-    return refuse(writer, change, "a scene has one velocity for all vertices");
+    return design_scene_refuse(writer, change, "a scene has one velocity for all vertices");
   }
   for (size_t k = 0; k < 3; k++) {
     v[k] =
         json_number_value(json_array_get(json_object_get(entry, "velocity"), k)) + change->value[k];
   }
-  NOLI_TRY(set(writer, entry, "velocity", json_pack("[fff]", v[0], v[1], v[2])));
+  NOLI_TRY(design_scene_set(writer, entry, "velocity", json_pack("[fff]", v[0], v[1], v[2])));
 done:
   return status;
 }
@@ -276,7 +278,7 @@ static NoliStatus scale_key(const Writer* writer, json_t* entry, const char* key
   NoliStatus status = NOLI_OK;
   json_t *value = json_object_get(entry, key), *scaled = NULL;
   if (value == NULL || !json_is_array(value)) {
-    return value == NULL ? NOLI_OK : set(writer, entry, key, times(value, factor));
+    return value == NULL ? NOLI_OK : design_scene_set(writer, entry, key, times(value, factor));
   }
   scaled = json_array();
   for (size_t i = 0; i < json_array_size(value); i++) {
@@ -285,7 +287,7 @@ static NoliStatus scale_key(const Writer* writer, json_t* entry, const char* key
     }
   }
   if (status == NOLI_OK) {
-    return set(writer, entry, key, scaled);
+    return design_scene_set(writer, entry, key, scaled);
   }
   json_decref(scaled);
   return status;
@@ -296,7 +298,7 @@ static NoliStatus scale_force(const Writer* writer, const Change* change) {
   static const char* const kinds[] = {"acceleration", "nodal", "total", "traction", "pressure"};
   json_t* entry = entry_named(writer, "forces", change->parameter->of);
   if (entry == NULL) {
-    return refuse(writer, change, "no entry of \"forces\" has this name");
+    return design_scene_refuse(writer, change, "no entry of \"forces\" has this name");
   }
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
     NOLI_TRY(scale_key(writer, entry, kinds[k], change->value[0]));
@@ -332,12 +334,14 @@ static NoliStatus set_motion(const Writer* writer, const Change* change) {
     }
   }
   if (found == NULL) {
-    return refuse(writer, change, "no motion of the scene has this name: give it a \"name\"");
+    return design_scene_refuse(writer, change,
+                               "no motion of the scene has this name: give it a \"name\"");
   }
   const double* v = change->value;
   const char* key = strcmp(change->parameter->kind, "motion_spin") == 0 ? "spin" : "drift";
-  return change->n == 1 ? set(writer, found, "factor", json_real(v[0]))
-                        : set(writer, found, key, json_pack("[fff]", v[0], v[1], v[2]));
+  return change->n == 1
+             ? design_scene_set(writer, found, "factor", json_real(v[0]))
+             : design_scene_set(writer, found, key, json_pack("[fff]", v[0], v[1], v[2]));
 }
 
 // ---- springs, shells, rods ----------------------------------------------------------------------
@@ -345,8 +349,8 @@ static NoliStatus set_motion(const Writer* writer, const Change* change) {
 // A number of an entry that has the name of the parameter, or of an object in it.
 static NoliStatus set_number(const Writer* writer, const Change* change, json_t* entry,
                              const char* key) {
-  return entry == NULL ? refuse(writer, change, "no entry of the scene has this name")
-                       : set(writer, entry, key, json_real(change->value[0]));
+  return entry == NULL ? design_scene_refuse(writer, change, "no entry of the scene has this name")
+                       : design_scene_set(writer, entry, key, json_real(change->value[0]));
 }
 
 static NoliStatus set_spring(const Writer* writer, const Change* change) {
@@ -393,7 +397,8 @@ static NoliStatus set_offset(const Writer* writer, const Change* change) {
     entry = entry_named(writer, lists[k], change->parameter->of);
   }
   return entry == NULL || json_object_get(entry, "copies") != NULL
-             ? refuse(writer, change, "a scene cannot say this of one of several copies")
+             ? design_scene_refuse(writer, change,
+                                   "a scene cannot say this of one of several copies")
              : set_number(writer, change, entry, "contact_offset");
 }
 
@@ -424,7 +429,7 @@ static NoliStatus move_vertices(const Writer* writer, const Change* change, cons
     }
   }
 
-  NOLI_TRY(set(writer, entry, key, json_incref(list)));
+  NOLI_TRY(design_scene_set(writer, entry, key, json_incref(list)));
 done:
   json_decref(list);
   noli_free(writer->context, x);
@@ -439,7 +444,8 @@ static NoliStatus keep_length(const Writer* writer, json_t* entry, const char* k
     return NOLI_OK;
   }
   NoliScaled scaled = {strtod(given, NULL), noli_scene_relative_to(given)};
-  return set(writer, entry, key, json_real(noli_resolve(scaled, &writer->lengths.size)));
+  return design_scene_set(writer, entry, key,
+                          json_real(noli_resolve(scaled, &writer->lengths.size)));
 }
 
 static NoliStatus keep_lengths(const Writer* writer) {
@@ -450,8 +456,8 @@ static NoliStatus keep_lengths(const Writer* writer) {
                  {"contact", "radius"},          {"friction", "speed"},
                  {"friction", "stribeck_speed"}, {"pairs", "distance"},
                  {"pairs", "stribeck_speed"},    {"ties", "distance"}};
-  NOLI_TRY(set(writer, json_object_get(writer->root, "contact"), "distance",
-               json_real(writer->lengths.contact_distance)));
+  NOLI_TRY(design_scene_set(writer, json_object_get(writer->root, "contact"), "distance",
+                            json_real(writer->lengths.contact_distance)));
   for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
     json_t* entry = json_object_get(writer->root, lengths[k].entry);
     size_t n = json_is_array(entry) ? json_array_size(entry) : 1;
@@ -516,7 +522,7 @@ static NoliStatus design_scene_apply(const Writer* writer, const Change* change)
       return changes[k].change(writer, change);
     }
   }
-  return refuse(writer, change, "a scene cannot say this");
+  return design_scene_refuse(writer, change, "a scene cannot say this");
 }
 
 static NoliStatus apply_all(Writer* writer, const NoliDesign* design, const double* variables) {

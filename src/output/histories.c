@@ -327,7 +327,7 @@ static NoliStatus head_diagnosis(NoliContext* context, const NoliHistorySource* 
 }
 
 // Numbers with spaces between them, then a comma. Returns the end.
-static char* put_vertices(char* to, const int32_t* vertex, int32_t n) {
+static char* histories_put_vertices(char* to, const int32_t* vertex, int32_t n) {
   for (int32_t k = 0; k < n; k++) {
     to += sprintf(to, "%s%d", k > 0 ? " " : "", (int)vertex[k]);
   }
@@ -356,8 +356,8 @@ static NoliStatus append_finding(NoliCsv* csv, NoliSim* sim, const NoliDiagnosis
                      found->distance);
   end = put_name(end, name[0]);
   end = put_name(end, name[1]);
-  end = put_vertices(end, found->vertex[0], found->n_vert[0]);
-  end = put_vertices(end, found->vertex[1], found->n_vert[1]);
+  end = histories_put_vertices(end, found->vertex[0], found->n_vert[0]);
+  end = histories_put_vertices(end, found->vertex[1], found->n_vert[1]);
   end += snprintf(end, NUMBERS, "%.9g,%.9g,%.9g\n", found->position[0], found->position[1],
                   found->position[2]);
   NOLI_TRY(noli_csv_append(csv, row, (size_t)(end - row)));

@@ -59,7 +59,8 @@ static bool refers_to_place(const Writer* writer, const json_t* entry, const cha
 
 // ---- starts ----
 
-static NoliStatus set(Writer* writer, json_t* entry, const char* key, json_t* value) {
+static NoliStatus repaired_scene_set(Writer* writer, json_t* entry, const char* key,
+                                     json_t* value) {
   return json_object_set_new(entry, key, value) == 0
              ? NOLI_OK
              : noli_fail(writer->context, NOLI_ERROR_MEMORY, "out of memory");
@@ -71,17 +72,19 @@ static NoliStatus set_translation(Writer* writer, json_t* entry, const NoliRepai
   for (size_t k = 0; k < 3; k++) {
     to[k] = json_number_value(json_array_get(old, k)) + move->translation[k];
   }
-  return set(writer, entry, "translate", json_pack("[fff]", to[0], to[1], to[2]));
+  return repaired_scene_set(writer, entry, "translate", json_pack("[fff]", to[0], to[1], to[2]));
 }
 
-static void copy_cells(int32_t* to, const int32_t* from, int32_t n, int32_t first_vert) {
+static void repaired_scene_copy_cells(int32_t* to, const int32_t* from, int32_t n,
+                                      int32_t first_vert) {
   for (int32_t i = 0; i < n; i++) {
     to[i] = from[i] + first_vert;
   }
 }
 
 // All copies of a body where they start, one after another, straight.
-static NoliStatus merge(Writer* writer, int32_t first, int32_t n_copies, NoliMesh** out) {
+static NoliStatus repaired_scene_merge(Writer* writer, int32_t first, int32_t n_copies,
+                                       NoliMesh** out) {
   NoliStatus status = NOLI_OK;
   const NoliMesh* one = writer->def->bodies[first].mesh;
   NOLI_CHECK(writer->context,
@@ -96,10 +99,11 @@ static NoliStatus merge(Writer* writer, int32_t first, int32_t n_copies, NoliMes
     int32_t v = c * one->n_vert;
     memcpy(&to->x[3 * (int64_t)v], writer->repair->move[first + c].x0,
            3 * sizeof(double) * (size_t)one->n_vert);
-    copy_cells(to->tet + 4 * (int64_t)c * one->n_tet, one->tet, 4 * one->n_tet, v);
-    copy_cells(to->tri + 3 * (int64_t)c * one->n_tri, one->tri, 3 * one->n_tri, v);
-    copy_cells(to->edge + 2 * (int64_t)c * one->n_edge, one->edge, 2 * one->n_edge, v);
-    copy_cells(to->point + (int64_t)c * one->n_point, one->point, one->n_point, v);
+    repaired_scene_copy_cells(to->tet + 4 * (int64_t)c * one->n_tet, one->tet, 4 * one->n_tet, v);
+    repaired_scene_copy_cells(to->tri + 3 * (int64_t)c * one->n_tri, one->tri, 3 * one->n_tri, v);
+    repaired_scene_copy_cells(to->edge + 2 * (int64_t)c * one->n_edge, one->edge, 2 * one->n_edge,
+                              v);
+    repaired_scene_copy_cells(to->point + (int64_t)c * one->n_point, one->point, one->n_point, v);
   }
 done:
   return status;
@@ -120,9 +124,9 @@ static NoliStatus write_start(Writer* writer, json_t* entry, const char* name, i
         strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-", file[i]) != NULL;
     file[i] = plain ? file[i] : '_';
   }
-  NOLI_TRY(merge(writer, first, n_copies, &mesh));
+  NOLI_TRY(repaired_scene_merge(writer, first, n_copies, &mesh));
   NOLI_TRY(noli_mesh_write(writer->context, file, mesh));
-  status = set(writer, entry, "start", json_string(noli_file_name(file)));
+  status = repaired_scene_set(writer, entry, "start", json_string(noli_file_name(file)));
   NOLI_PUSH(writer->context, &writer->written, file);
   file = NULL;
 done:

@@ -43,7 +43,7 @@ done:
 }
 
 // Every step has one row in each history: none is repeated, none is left out.
-static NoliStatus take_step(NoliRun* run, const NoliStepReport* report) {
+static NoliStatus run_writer_take_step(NoliRun* run, const NoliStepReport* report) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(run->context, report != NULL, NOLI_ERROR_ARGUMENT,
              "noli_run_step: the simulation has not just done a step");
@@ -62,7 +62,7 @@ static NoliStatus add_step(NoliRun* run, NoliSim* sim) {
   // what the library reported: a program with older headers knows less
   const NoliStepReport* report = noli_sim_last_report(sim);
   NOLI_TRY(require_own(run, sim, "noli_run_step"));
-  NOLI_TRY(take_step(run, report));
+  NOLI_TRY(run_writer_take_step(run, report));
   const NoliHistorySource source = {sim, &run->probes};
   for (int32_t i = 0; i < NOLI_N_HISTORIES; i++) {
     NOLI_TRY(noli_histories[i].append(&run->history[i], &source, report));

@@ -73,7 +73,7 @@ void noli_summary_add_step(NoliSummary* summary, const NoliStepReport* report) {
 }
 
 // JSON knows no infinity: null stands for "no such number".
-static json_t* number(double value) {
+static json_t* summary_number(double value) {
   return isfinite(value) ? json_real(value) : json_null();
 }
 
@@ -86,10 +86,10 @@ static json_t* text_or_null(const char* text) {
 }
 
 static json_t* timing_to_json(const NoliStepTiming* timing) {
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "assemble", number(timing->assemble), "linear",
-                   number(timing->linear), "ccd", number(timing->ccd), "contacts",
-                   number(timing->contacts), "line_search", number(timing->line_search), "other",
-                   number(timing->other));
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "assemble", summary_number(timing->assemble),
+                   "linear", summary_number(timing->linear), "ccd", summary_number(timing->ccd),
+                   "contacts", summary_number(timing->contacts), "line_search",
+                   summary_number(timing->line_search), "other", summary_number(timing->other));
 }
 
 NoliStatus noli_summary_text(NoliContext* context, const NoliSummary* summary, char** text) {
@@ -108,28 +108,28 @@ NoliStatus noli_summary_text(NoliContext* context, const NoliSummary* summary, c
       {"surface_triangles", integer(s->surface_triangles)},
       {"threads", integer(s->threads)},
       {"steps", integer(s->steps)},
-      {"time", number(s->time)},
+      {"time", summary_number(s->time)},
       {"finished", json_boolean(s->finished)},
-      {"wall_s", number(s->wall)},
-      {"solve_s", number(s->solve)},
+      {"wall_s", summary_number(s->wall)},
+      {"solve_s", summary_number(s->solve)},
       {"newton_total", integer(s->newton_total)},
       {"newton_max", integer(s->newton_max)},
       {"contacts_max", integer(s->contacts_max)},
-      {"min_distance", number(s->min_distance)},
-      {"peak_rss_mb", number(s->peak_rss_mb)},
+      {"min_distance", summary_number(s->min_distance)},
+      {"peak_rss_mb", summary_number(s->peak_rss_mb)},
       {"timing", timing_to_json(&s->timing)},
       {"frames", integer(s->n_frames)},
       {"failure", text_or_null(s->failure)},
       {"divided_steps", integer(s->divided_steps)},
       {"retries", integer(s->retries)},
-      {"friction_ratio_max", number(s->friction_ratio)},
-      {"friction_error_max", number(s->friction_error)},
+      {"friction_ratio_max", summary_number(s->friction_ratio)},
+      {"friction_error_max", summary_number(s->friction_error)},
       {"linear_fallbacks", integer(s->linear_fallbacks)},
       {"solver_fallbacks", integer(s->solver_fallbacks)},
-      {"imbalance_max", number(s->imbalance)},
+      {"imbalance_max", summary_number(s->imbalance)},
       {"blocked_steps", integer(s->blocked_steps)},
-      {"motion_error", number(s->motion_error)},
-      {"motion_error_max", number(s->motion_error_max)},
+      {"motion_error", summary_number(s->motion_error)},
+      {"motion_error_max", summary_number(s->motion_error_max)},
       {"blocked_by", text_or_null(s->blocked_by[0] != '\0' ? s->blocked_by : NULL)},
   };
 

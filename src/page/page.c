@@ -47,7 +47,7 @@ done:
   return status;
 }
 
-static NoliStatus add_frame(PageWriter* writer, NoliRunFrame listed) {
+static NoliStatus page_add_frame(PageWriter* writer, NoliRunFrame listed) {
   NoliStatus status = NOLI_OK;
   NoliReadFrame frame = {0};
   NOLI_TRY(noli_run_reader_frame(&writer->run, listed.step, noli_page_arrays, &frame));
@@ -75,7 +75,7 @@ static NoliStatus write_frames(PageWriter* writer, int64_t most) {
   int64_t n_shown = most == 0 || most > n ? n : most;
   for (int64_t k = 0; k < n_shown; k++) {
     int64_t i = n_shown > 1 ? (k * (n - 1) + (n_shown - 1) / 2) / (n_shown - 1) : 0;
-    NOLI_TRY(add_frame(writer, writer->run.frames.frames.data[i]));
+    NOLI_TRY(page_add_frame(writer, writer->run.frames.frames.data[i]));
     if (writer->options.progress != NULL) {
       writer->options.progress(writer->options.user, k + 1, n_shown);
     }

@@ -240,7 +240,7 @@ done:
 }
 
 // Where the values of a field in the frame that is added begin.
-static float* value_of(NoliPageGroup* group, int32_t f, int64_t n_vert) {
+static float* page_frames_value_of(NoliPageGroup* group, int32_t f, int64_t n_vert) {
   int32_t n_components = noli_page_fields[group->fields.field[f]].n_components;
   return group->value[f].data + group->n * n_components * n_vert;
 }
@@ -276,14 +276,16 @@ NoliStatus noli_page_group_add(NoliContext* context, const NoliFrameLayout* layo
     if (field->root) {
       const NoliReadArray* force = noli_read_frame_find(frame, "PointData", "contact_force",
                                                         NOLI_FRAME_FLOAT32, 3, layout->n_vert);
-      NOLI_TRY(take_proximity(surface, proximity, force, from, value_of(group, f, n_vert),
-                              value_of(group, f + 1, n_vert), group->gap.data + group->n * n_vert));
+      NOLI_TRY(take_proximity(
+          surface, proximity, force, from, page_frames_value_of(group, f, n_vert),
+          page_frames_value_of(group, f + 1, n_vert), group->gap.data + group->n * n_vert));
     } else if (strcmp(field->name, "away") != 0) {
-      take_field(layout, surface, frame, field, group->weight.data, value_of(group, f, n_vert));
+      take_field(layout, surface, frame, field, group->weight.data,
+                 page_frames_value_of(group, f, n_vert));
     }
   }
   for (int32_t f = 0; f < fields->n; f++) {
-    scale_field(group, f, value_of(group, f, n_vert),
+    scale_field(group, f, page_frames_value_of(group, f, n_vert),
                 noli_page_fields[fields->field[f]].n_components * n_vert);
   }
   group->n++;

@@ -73,7 +73,8 @@ done:
 
 // Begins a part; vertices that are added belong to the last one. `kind`: "body"; "ghost" of the
 // body `of`; "prescribed", "load" or "probe"; "defect" or "gap".
-static NoliStatus begin_part(Scenery* scenery, const char* name, const char* kind, int32_t of) {
+static NoliStatus scene_page_begin_part(Scenery* scenery, const char* name, const char* kind,
+                                        int32_t of) {
   const NoliModel* model = scenery->model;
   bool body = strcmp(kind, "body") == 0, obstacle = of != NOLI_NULL_INDEX && model->obstacle[of];
   double radius = 0.0, second = 0.0;
@@ -214,7 +215,7 @@ static NoliStatus add_bodies(Scenery* scenery) {
   NoliStatus status = NOLI_OK;
   bool any;
   for (int32_t b = 0; b < scenery->model->n_body; b++) {
-    NOLI_TRY(begin_part(scenery, scenery->model->name[b], "body", b));
+    NOLI_TRY(scene_page_begin_part(scenery, scenery->model->name[b], "body", b));
     NOLI_TRY(add_surface(scenery, b, scenery->model->x0, NULL, &any));
     NOLI_TRY(add_axes(scenery, b));
   }
@@ -252,7 +253,7 @@ static NoliStatus add_mark(Scenery* scenery, Mark mark) {
     snprintf(name, sizeof name, "%d", (int)mark.number);
   }
   snprintf(text, sizeof text, "%s %s of \"%.120s\"", mark.kind, name, model->name[mark.body]);
-  NOLI_TRY(begin_part(scenery, text, mark.kind, mark.body));
+  NOLI_TRY(scene_page_begin_part(scenery, text, mark.kind, mark.body));
   for (int32_t i = 0; i < mark.n; i++) {
     int32_t vertex = mark.first + mark.node[i];
     if (vertex < end) {
@@ -336,7 +337,7 @@ static NoliStatus add_ghost(Scenery* scenery, int32_t body, double time, const d
   char text[200];
   bool any;
   snprintf(text, sizeof text, "\"%.120s\" at %.4g s", model->name[body], time);
-  NOLI_TRY(begin_part(scenery, text, "ghost", body));
+  NOLI_TRY(scene_page_begin_part(scenery, text, "ghost", body));
   NOLI_TRY(add_surface(scenery, body, x, moved, &any));
   for (int32_t i = model->vert_first[body]; i < end_of_places(model, body) && !any; i++) {
     if (moved[i] != 0) {
@@ -425,7 +426,7 @@ static NoliStatus add_defects(Scenery* scenery, const NoliDefects* defects) {
   NoliStatus status = NOLI_OK;
   double size;
   if (defects->count > 0) {
-    NOLI_TRY(begin_part(scenery, "defects", "defect", NOLI_NULL_INDEX));
+    NOLI_TRY(scene_page_begin_part(scenery, "defects", "defect", NOLI_NULL_INDEX));
   }
   for (int64_t i = 0; i < defects->count; i++) {
     char text[NOLI_DEFECT_TEXT];
@@ -451,7 +452,8 @@ static NoliStatus add_gaps(Scenery* scenery, NoliDefects* gaps) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = scenery->model;
   if (gaps->count > 0) {
-    NOLI_TRY(begin_part(scenery, "gaps below the contact distance", "gap", NOLI_NULL_INDEX));
+    NOLI_TRY(
+        scene_page_begin_part(scenery, "gaps below the contact distance", "gap", NOLI_NULL_INDEX));
   }
   for (int64_t i = 0; i < gaps->count; i++) {
     NoliDefect* gap = &gaps->data[i];

@@ -170,7 +170,7 @@ done:
   return status;
 }
 
-static void end(NoliRepairWork* work) {
+static void repair_end(NoliRepairWork* work) {
   noli_free(work->context, work->x);
   noli_free(work->context, work->before);
   noli_free(work->context, work->held);
@@ -396,8 +396,8 @@ static void describe_move(const NoliRepairWork* work, int32_t body, int32_t n,
   }
 }
 
-static NoliStatus report(NoliRepairWork* work, const NoliSimDef* def, int64_t n_defects,
-                         NoliRepair* repair) {
+static NoliStatus repair_report(NoliRepairWork* work, const NoliSimDef* def, int64_t n_defects,
+                                NoliRepair* repair) {
   NoliStatus status = NOLI_OK;
   repair->n_bodies = def->n_bodies;
   repair->n_defects = n_defects;
@@ -491,10 +491,10 @@ NoliStatus noli_sim_repair(NoliContext* context, const NoliSimDef* given,
   NOLI_TRY(begin(context, model, &settings, &work));
   NOLI_TRY(repair_work(&work, def, &settings, &n_defects));
   NOLI_TRY(verify(&work, &settings));
-  NOLI_TRY(report(&work, def, n_defects, repair));
+  NOLI_TRY(repair_report(&work, def, n_defects, repair));
 done:
   status = noli_ranks_agree(context, status);
-  end(&work);
+  repair_end(&work);
   noli_definition_free(context, &def);
   noli_model_destroy(&model);
   return status;

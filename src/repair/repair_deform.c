@@ -406,7 +406,7 @@ static void smooth_pushes(Deform* deform, double smooth) {
 }
 
 // Tries ever smaller steps along the smoothed pushes and takes the first better one.
-static NoliStatus take_step(Deform* deform, Merit* merit, bool* taken) {
+static NoliStatus repair_deform_take_step(Deform* deform, Merit* merit, bool* taken) {
   NoliStatus status = NOLI_OK;
   NoliRepairWork* work = deform->work;
   int64_t n = 3 * (int64_t)work->model->problem.n_vert;
@@ -453,7 +453,7 @@ static NoliStatus descend(Deform* deform) {
     }
     for (int k = 0; k < N_SMOOTHNESS && !taken; k++) {
       smooth_pushes(deform, smoothness[k]);
-      NOLI_TRY(take_step(deform, &merit, &taken));
+      NOLI_TRY(repair_deform_take_step(deform, &merit, &taken));
     }
     if (!taken) {
       break;

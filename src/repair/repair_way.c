@@ -42,7 +42,7 @@ static void oracle_free(Oracle* oracle) {
 }
 
 // Copies the positions of the points of both units and numbers them.
-static NoliStatus take_points(Oracle* oracle, int32_t* local) {
+static NoliStatus repair_way_take_points(Oracle* oracle, int32_t* local) {
   NoliStatus status = NOLI_OK;
   const NoliRepairWork* work = oracle->search->work;
   const NoliSurface* surface = work->surface;
@@ -171,7 +171,7 @@ static NoliStatus oracle_create(const NoliRepairSearch* search, int32_t a, int32
                                 Oracle* oracle) {
   NoliStatus status = NOLI_OK;
   *oracle = (Oracle){.context = search->work->context, .search = search, .unit = {a, b}};
-  NOLI_TRY(take_points(oracle, search->local));
+  NOLI_TRY(repair_way_take_points(oracle, search->local));
   NOLI_TRY(oracle_surface(oracle, search->local));
   NOLI_TRY(noli_broad_phase_create(oracle->context, oracle->surface, &oracle->broad_phase));
   NOLI_TRY(noli_pair_table_build(oracle->context, 2, 1, 0, NULL, &oracle->table));

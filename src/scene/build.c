@@ -18,8 +18,8 @@ done:
 }
 
 // How many steps of def.time_step there are.
-static NoliStatus read_time(const NoliSceneSource* source, const NoliSceneNode* root,
-                            NoliScene* scene) {
+static NoliStatus build_read_time(const NoliSceneSource* source, const NoliSceneNode* root,
+                                  NoliScene* scene) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode node = noli_scene_member(root, "time");
   NoliSceneNode duration = noli_scene_member(&node, "duration");
@@ -157,7 +157,7 @@ NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {
   noli_scene_store(&root, &noli_scene_format, &scene->def, sizeof scene->def);
   scene->def.audit = read_audit(&root);
   NOLI_TRY(name_file(source, scene));
-  NOLI_TRY(read_time(source, &root, scene));
+  NOLI_TRY(build_read_time(source, &root, scene));
   NOLI_TRY(read_output(source, &root, scene));
   NOLI_TRY(noli_scene_check_contact(source, &root, &scene->def));
   NOLI_TRY(noli_scene_build_bodies(source, scene, &root));

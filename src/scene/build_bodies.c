@@ -136,9 +136,9 @@ done:
 }
 
 // Reads the properties that bodies have and obstacles do not.
-static NoliStatus read_body(const NoliSceneSource* source, NoliScene* scene,
-                            const NoliSceneNode* root, const NoliSceneNode* entry,
-                            NoliBodyDef* body) {
+static NoliStatus build_bodies_read_body(const NoliSceneSource* source, NoliScene* scene,
+                                         const NoliSceneNode* root, const NoliSceneNode* entry,
+                                         NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode self_contact = noli_scene_member(entry, "self_contact");
   if (self_contact.value == NULL) {
@@ -174,9 +174,9 @@ done:
 }
 
 // The surface that a body collides with.
-static NoliStatus read_proxy(const NoliSceneSource* source, NoliScene* scene,
-                             const NoliSceneNode* entry, const NoliSceneEntity* entity,
-                             NoliProxyDef* def) {
+static NoliStatus build_bodies_read_proxy(const NoliSceneSource* source, NoliScene* scene,
+                                          const NoliSceneNode* entry, const NoliSceneEntity* entity,
+                                          NoliProxyDef* def) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode proxy = noli_scene_member(entry, "proxy");
   NoliMesh* mesh = NULL;
@@ -322,8 +322,8 @@ static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
     body.self_contact = false;
     noli_scene_store(entry, &noli_scene_obstacle_format, &body, sizeof body);
   } else {
-    NOLI_TRY(read_body(source, scene, root, entry, &body));
-    NOLI_TRY(read_proxy(source, scene, entry, &entity, &body.proxy));
+    NOLI_TRY(build_bodies_read_body(source, scene, root, entry, &body));
+    NOLI_TRY(build_bodies_read_proxy(source, scene, entry, &entity, &body.proxy));
     NOLI_TRY(read_parts(source, scene, entry, &entity, &body));
     NOLI_TRY(add_volumes(source, scene, entry));
   }

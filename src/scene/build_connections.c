@@ -16,7 +16,7 @@ typedef union Item {
 #undef ITEM_OF
 } Item;
 
-static NoliStatus push(NoliScene* scene, int32_t kind, const Item* made) {
+static NoliStatus build_connections_push(NoliScene* scene, int32_t kind, const Item* made) {
   NoliStatus status = NOLI_OK;
   switch ((NoliConnectionKind)kind) {
 #define PUSH(list, type, item, ITEM)                                                               \
@@ -92,15 +92,16 @@ static NoliStatus add_items(const NoliSceneSource* source, NoliScene* scene, int
                                  &common.name));
     noli_connection_set_ends(kind, &common, item);
     if (common.n_node > 0) {
-      NOLI_TRY(push(scene, kind, item));
+      NOLI_TRY(build_connections_push(scene, kind, item));
     }
   }
 done:
   return status;
 }
 
-static NoliStatus add_entry(const NoliSceneSource* source, NoliScene* scene, int32_t kind,
-                            const NoliSceneNode* entry, Ends* ends) {
+static NoliStatus build_connections_add_entry(const NoliSceneSource* source, NoliScene* scene,
+                                              int32_t kind, const NoliSceneNode* entry,
+                                              Ends* ends) {
   static const NoliSceneType* const formats[NOLI_CONNECTION_KINDS] = {
 #define FORMAT(list, type, item, ITEM) [NOLI_CONNECTION_##ITEM] = &noli_scene_##item##_format,
       NOLI_CONNECTION_LISTS(FORMAT)
@@ -131,7 +132,7 @@ NoliStatus noli_scene_build_connections(const NoliSceneSource* source, NoliScene
     NoliSceneNode entries = noli_scene_member(root, noli_connection_list(kind)->name);
     for (size_t i = 0; i < noli_scene_size(&entries); i++) {
       NoliSceneNode entry = noli_scene_item(&entries, i);
-      NOLI_TRY(add_entry(source, scene, kind, &entry, &ends));
+      NOLI_TRY(build_connections_add_entry(source, scene, kind, &entry, &ends));
     }
   }
 done:

@@ -61,9 +61,9 @@ done:
 }
 
 // Elements of the single body `of`, as parts of bodies have them.
-static NoliStatus read_elements(const NoliSceneSource* source, NoliScene* scene,
-                                const NoliSceneNode* of, const NoliSceneNode* select,
-                                const int32_t** element, int32_t* n_element) {
+static NoliStatus build_design_read_elements(const NoliSceneSource* source, NoliScene* scene,
+                                             const NoliSceneNode* of, const NoliSceneNode* select,
+                                             const int32_t** element, int32_t* n_element) {
   NoliStatus status = NOLI_OK;
   NoliSceneIndices entities = {0};
   int32_t* found = NULL;
@@ -86,8 +86,8 @@ done:
 
 // ---- goals --------------------------------------------------------------------------------------
 
-static NoliStatus read_time(const NoliSceneSource* source, const NoliScene* scene,
-                            const NoliSceneNode* entry, NoliGoalDef* def) {
+static NoliStatus build_design_read_time(const NoliSceneSource* source, const NoliScene* scene,
+                                         const NoliSceneNode* entry, NoliGoalDef* def) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode at = noli_scene_member(entry, "at"), over = noli_scene_member(entry, "over");
   double end = (double)scene->n_steps * scene->def.time_step;
@@ -160,9 +160,10 @@ static NoliStatus read_goal(const NoliSceneSource* source, NoliScene* scene,
   NOLI_SCENE_CHECK(source, &select, all || target.n_node > 0, "selects no vertex of \"%.80s\"",
                    def->of);
   if (elements.value != NULL) {
-    NOLI_TRY(read_elements(source, scene, &body, &elements, &def->element, &def->n_element));
+    NOLI_TRY(build_design_read_elements(source, scene, &body, &elements, &def->element,
+                                        &def->n_element));
   }
-  NOLI_TRY(read_time(source, scene, entry, def));
+  NOLI_TRY(build_design_read_time(source, scene, entry, def));
   NOLI_TRY(read_target(source, scene, entry, def));
 done:
   return status;
@@ -249,8 +250,8 @@ static NoliStatus read_scope(const NoliSceneSource* source, NoliScene* scene,
   NOLI_SCENE_CHECK(source, entry, !elements || of.value != NULL,
                    "the scope \"elements\" needs a body, \"of\"");
   if (elements && select.value != NULL) {
-    return read_elements(source, scene, &of, &select, &def->parameter.index,
-                         &def->parameter.n_index);
+    return build_design_read_elements(source, scene, &of, &select, &def->parameter.index,
+                                      &def->parameter.n_index);
   }
   NOLI_SCENE_CHECK(source, entry, !vertices || of.value != NULL,
                    "the scope \"vertices\" needs a body, \"of\"");

@@ -9,7 +9,7 @@
 
 // ---- what never acts ----------------------------------------------------------------------------
 
-static bool is_zero(const NoliSceneExpression expression[3]) {
+static bool build_motions_is_zero(const NoliSceneExpression expression[3]) {
   bool zero = true;
   for (int i = 0; i < 3; i++) {
     zero = zero && expression[i].parser == NULL && expression[i].constant == 0.0;
@@ -19,8 +19,8 @@ static bool is_zero(const NoliSceneExpression expression[3]) {
 
 // Whether a motion or force from t_begin to t_end falls into the time that is simulated; warns
 // where it does not.
-static bool check_times(const NoliSceneSource* source, const NoliScene* scene,
-                        const NoliSceneNode* node, double t_begin, double t_end) {
+static bool build_motions_check_times(const NoliSceneSource* source, const NoliScene* scene,
+                                      const NoliSceneNode* node, double t_begin, double t_end) {
   double duration = (double)scene->n_steps * scene->def.time_step;
   if (t_begin >= duration) {
     noli_scene_log(source, node, NOLI_LOG_WARNING,
@@ -37,11 +37,11 @@ static void warn_if_idle(const NoliSceneSource* source, const NoliScene* scene,
                          const NoliSceneNode* node, const NoliSceneMotion* motion,
                          const NoliSceneEntity* entity) {
   bool still =
-      (!motion->has_displacement || is_zero(motion->displacement)) &&
-      (!motion->has_velocity || is_zero(motion->velocity)) &&
+      (!motion->has_displacement || build_motions_is_zero(motion->displacement)) &&
+      (!motion->has_velocity || build_motions_is_zero(motion->velocity)) &&
       (!motion->has_rotation || (motion->turn.parser == NULL && motion->turn.constant == 0.0)) &&
       !motion->has_sequence && !motion->controlled;
-  if (check_times(source, scene, node, motion->t_begin, motion->t_end) && still &&
+  if (build_motions_check_times(source, scene, node, motion->t_begin, motion->t_end) && still &&
       entity->kind == NOLI_SCENE_OBSTACLE) {
     noli_scene_log(source, node, NOLI_LOG_WARNING,
                    "never acts: \"%.80s\" is an obstacle, which stands still without a motion too",
@@ -181,7 +181,7 @@ static NoliStatus add_motions(const NoliSceneSource* source, NoliScene* scene,
       warn_if_idle(source, scene, &item, motion, &scene->entities.data[entities->data[0]]);
     } else {
       // a pause among other motions is meant
-      (void)check_times(source, scene, &item, motion->t_begin, motion->t_end);
+      (void)build_motions_check_times(source, scene, &item, motion->t_begin, motion->t_end);
     }
 
     for (int64_t k = 0; k < targets->count; k++) {
@@ -324,8 +324,8 @@ static NoliStatus read_force(const NoliSceneSource* source, NoliScene* scene,
   }
 
   NOLI_TRY(noli_scene_read_times(source, entry, &def->t_begin, &def->t_end));
-  if (check_times(source, scene, entry, def->t_begin, def->t_end) && !def->controlled &&
-      is_zero(force->value)) {
+  if (build_motions_check_times(source, scene, entry, def->t_begin, def->t_end) &&
+      !def->controlled && build_motions_is_zero(force->value)) {
     noli_scene_log(source, entry, NOLI_LOG_WARNING, "never acts: the force is 0");
   }
   if (!def->controlled) {

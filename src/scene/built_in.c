@@ -205,8 +205,8 @@ done:
 }
 
 // An error about a list moves into a message that says where the list is.
-static NoliStatus locate(const NoliSceneSource* source, const NoliSceneNode* list,
-                         NoliStatus status) {
+static NoliStatus built_in_locate(const NoliSceneSource* source, const NoliSceneNode* list,
+                                  NoliStatus status) {
   if (status != NOLI_ERROR_ARGUMENT) {
     return status;
   }
@@ -356,7 +356,8 @@ static NoliStatus make_polygon(const NoliSceneSource* source, const NoliSceneNod
   int32_t n = 0, cells = member_integer(node, "cells");
   NOLI_TRY(read_pairs(source, &list, &corner, &n));
   NOLI_TRY(check_cells(source, node, n, cells, cells));
-  NOLI_TRY(locate(source, &list, noli_mesh_make_polygon(source->context, corner, n, cells, mesh)));
+  NOLI_TRY(built_in_locate(source, &list,
+                           noli_mesh_make_polygon(source->context, corner, n, cells, mesh)));
 done:
   noli_free(source->context, corner);
   return status;
@@ -504,7 +505,7 @@ done:
 }
 
 // Copies the integers of a list of cells of `size` vertices.
-static void copy_cells(const NoliSceneNode* list, int size, int32_t* out) {
+static void built_in_copy_cells(const NoliSceneNode* list, int size, int32_t* out) {
   for (size_t i = 0; i < noli_scene_size(list); i++) {
     json_t* item = json_array_get(list->value, i);
     for (int k = 0; k < size; k++) {
@@ -522,7 +523,7 @@ static NoliStatus copy_tags(const NoliSceneSource* source, const NoliSceneNode* 
   NOLI_SCENE_CHECK(source, &list, list.value == NULL || noli_scene_size(&list) == (size_t)n_cell,
                    "has %zu tags for %d cells", noli_scene_size(&list), (int)n_cell);
   if (list.value != NULL) {
-    copy_cells(&list, 1, out);
+    built_in_copy_cells(&list, 1, out);
   } else if (out != NULL) {
     memset(out, 0, (size_t)n_cell * sizeof *out);
   }
@@ -552,10 +553,10 @@ static NoliStatus make_arrays(const NoliSceneSource* source, const NoliSceneNode
     noli_scene_vector(&item, &made->x[3 * i]);
   }
 
-  copy_cells(&tets, 4, made->tet);
-  copy_cells(&triangles, 3, made->tri);
-  copy_cells(&segments, 2, made->edge);
-  copy_cells(&points, 1, made->point);
+  built_in_copy_cells(&tets, 4, made->tet);
+  built_in_copy_cells(&triangles, 3, made->tri);
+  built_in_copy_cells(&segments, 2, made->edge);
+  built_in_copy_cells(&points, 1, made->point);
   NOLI_TRY(copy_tags(source, node, "tet_tags", made->n_tet, made->tet_tag));
   NOLI_TRY(copy_tags(source, node, "triangle_tags", made->n_tri, made->tri_tag));
 done:

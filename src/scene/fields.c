@@ -34,8 +34,9 @@ done:
 }
 
 // A list of numbers, which are in their range.
-static NoliStatus read_list(const NoliSceneSource* source, NoliScene* scene,
-                            const NoliSceneNode* node, int32_t n_element, const double** values) {
+static NoliStatus fields_read_list(const NoliSceneSource* source, NoliScene* scene,
+                                   const NoliSceneNode* node, int32_t n_element,
+                                   const double** values) {
   NoliStatus status = NOLI_OK;
   double* found = NULL;
   NOLI_SCENE_CHECK(source, node, noli_scene_size(node) == (size_t)n_element,
@@ -180,7 +181,8 @@ NoliStatus noli_scene_read_fields(const NoliSceneSource* source, NoliScene* scen
     const NoliProperty* property = noli_property_at(k);
     NoliSceneNode value = noli_scene_member(&node, property->key);
     if (json_is_array(value.value)) {
-      NOLI_TRY(read_list(source, scene, &value, n_element, noli_property_values(property, fields)));
+      NOLI_TRY(fields_read_list(source, scene, &value, n_element,
+                                noli_property_values(property, fields)));
     } else if (json_is_string(value.value)) {
       NOLI_TRY(read_field(source, scene, &value, &of, property,
                           noli_property_number(property, material),

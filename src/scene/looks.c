@@ -59,7 +59,7 @@ done:
 }
 
 // The file that says how the surface looks; NULL: none does. `*of_mesh`: it is the mesh itself.
-static const char* find_name(const NoliSceneNode* entry, bool* of_mesh) {
+static const char* looks_find_name(const NoliSceneNode* entry, bool* of_mesh) {
   NoliSceneNode appearance = noli_scene_member(entry, "appearance");
   NoliSceneNode proxy = noli_scene_member(entry, "proxy");
   NoliSceneNode proxy_mesh = noli_scene_member(&proxy, "mesh");
@@ -127,7 +127,7 @@ NoliStatus noli_scene_read_looks(const NoliScene* scene, int32_t body, NoliScene
     list = noli_scene_member(&root, "obstacles");
     entry = find_entry(&list, &body);
   }
-  const char* name = entry.value != NULL ? find_name(&entry, &of_mesh) : NULL;
+  const char* name = entry.value != NULL ? looks_find_name(&entry, &of_mesh) : NULL;
   if (name == NULL) {
     return NOLI_OK;
   }

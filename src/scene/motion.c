@@ -238,9 +238,9 @@ static bool file_exists(const char* path) {
 typedef NOLI_ARRAY(double) Frames;
 
 // Appends the placed vertices of one file.
-static NoliStatus add_frame(const NoliSceneSource* source, const NoliSceneNode* node,
-                            const char* path, const NoliSceneShape* shape, int32_t copy,
-                            Frames* frames) {
+static NoliStatus motion_add_frame(const NoliSceneSource* source, const NoliSceneNode* node,
+                                   const char* path, const NoliSceneShape* shape, int32_t copy,
+                                   Frames* frames) {
   NoliStatus status = NOLI_OK;
   NoliMesh* mesh = NULL;
   NOLI_TRY(noli_scene_locate_failure(source, node, noli_mesh_read(source->context, path, &mesh)));
@@ -310,7 +310,7 @@ static NoliStatus add_pattern(const NoliSceneSource* source, const NoliSceneNode
       }
       break;
     }
-    NOLI_TRY(add_frame(source, files, path, shape, copy, frames));
+    NOLI_TRY(motion_add_frame(source, files, path, shape, copy, frames));
     // other copies read the same files
     NOLI_TRY(copy == 0 ? noli_scene_note_file(source, files, name) : NOLI_OK);
   }
@@ -339,7 +339,7 @@ NoliStatus noli_scene_read_frames(const NoliSceneSource* source, const NoliScene
     const char* name = noli_scene_string(&item);
     NOLI_TRY(noli_scene_find_file(source, &item, &name));
     NOLI_TRY(noli_scene_file_path(source, name, &path));
-    NOLI_TRY(add_frame(source, &item, path, shape, copy, &made));
+    NOLI_TRY(motion_add_frame(source, &item, path, shape, copy, &made));
     NOLI_TRY(copy == 0 ? noli_scene_note_file(source, &item, name) : NOLI_OK);
   }
 
@@ -396,20 +396,20 @@ static double integrate_past(const NoliSceneExpression* expression, double t0, d
 }
 
 // Simulated time starts at 0, whatever "from" says.
-static double start_of(const NoliSceneMotion* motion) {
+static double motion_start_of(const NoliSceneMotion* motion) {
   return fmax(motion->t_begin, 0.0);
 }
 
 // Degrees since the start of the motion, or absolute ones.
-static double turn_at(const NoliSceneMotion* motion, double t) {
+static double motion_turn_at(const NoliSceneMotion* motion, double t) {
   return motion->turn_is_speed
-             ? integrate_past(&motion->turn, start_of(motion), t, motion->time_step)
+             ? integrate_past(&motion->turn, motion_start_of(motion), t, motion->time_step)
              : noli_scene_evaluate(&motion->turn, t);
 }
 
 static double turn_between(const NoliSceneMotion* motion, double t0, double t1) {
   return motion->turn_is_speed ? integrate_step(&motion->turn, t0, t1)
-                               : turn_at(motion, t1) - turn_at(motion, t0);
+                               : motion_turn_at(motion, t1) - motion_turn_at(motion, t0);
 }
 
 static NoliMat3 rotation_matrix(const double axis[3], double degrees) {
@@ -448,7 +448,7 @@ static void move_absolute(const NoliSceneMover* mover, double t1, int32_t n_node
   const NoliSceneMotion* motion = mover->motion;
   NoliMat3 R = noli_identity3();
   if (motion->has_rotation) {
-    R = rotation_matrix(motion->axis, turn_at(motion, t1));
+    R = rotation_matrix(motion->axis, motion_turn_at(motion, t1));
   }
 
   double shift[3] = {0.0, 0.0, 0.0};
@@ -496,7 +496,7 @@ static void move_turning(const NoliSceneMover* mover, double t0, double t1, int3
   for (int i = 0; i < 3; i++) {
     const NoliSceneExpression* velocity = &motion->velocity[i];
     if (motion->has_velocity && !motion->about_box) {
-      c0[i] += integrate_past(velocity, start_of(motion), t0, motion->time_step);
+      c0[i] += integrate_past(velocity, motion_start_of(motion), t0, motion->time_step);
     }
     c1[i] = c0[i] + (motion->has_velocity ? integrate_step(velocity, t0, t1) : 0.0);
   }
@@ -509,7 +509,7 @@ static void move_turning(const NoliSceneMover* mover, double t0, double t1, int3
 static void move_along_frames(const NoliSceneMover* mover, double t1, int32_t n_node,
                               const int32_t* node, double* x_t1) {
   const NoliSceneMotion* motion = mover->motion;
-  double place = fmax((t1 - start_of(motion)) * motion->fps, 0.0);
+  double place = fmax((t1 - motion_start_of(motion)) * motion->fps, 0.0);
   double last = (double)(mover->n_frames - 1);
   place = fmin(place, last);
   double below = fmin(floor(place), fmax(last - 1.0, 0.0));

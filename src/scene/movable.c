@@ -78,7 +78,7 @@ static const NoliSceneFile* find_file(const Writer* writer, const char* path) {
   return NULL;
 }
 
-static bool is_listed(const json_t* list, const char* path) {
+static bool movable_is_listed(const json_t* list, const char* path) {
   for (size_t i = 0; i < json_array_size(list); i++) {
     const json_t* entry = json_array_get(list, i);
     if (strcmp(json_string_value(json_object_get(entry, "path")), path) == 0) {
@@ -91,7 +91,7 @@ static bool is_listed(const json_t* list, const char* path) {
 static bool list_file(Writer* writer, const char* path, const char* original) {
   const NoliSceneFile* file = find_file(writer, original);
   char digest[20];
-  if (is_listed(writer->list, path)) {
+  if (movable_is_listed(writer->list, path)) {
     return true;
   }
   json_t* entry = json_pack("{s:s, s:s}", "path", path, "original", original);

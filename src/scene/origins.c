@@ -70,7 +70,8 @@ static void list_places(const NoliSceneOrigin* origin, const char* place[N_PLACE
 }
 
 // Finds the file of the list's digest, or else one that has changed.
-static NoliStatus choose(const NoliSceneSource* source, NoliSceneOrigin* origin, bool* changed) {
+static NoliStatus origins_choose(const NoliSceneSource* source, NoliSceneOrigin* origin,
+                                 bool* changed) {
   NoliStatus status = NOLI_OK;
   const char *place[N_PLACES], *other = NULL;
   char* path = NULL;
@@ -104,7 +105,7 @@ NoliStatus noli_scene_find_file(const NoliSceneSource* source, const NoliSceneNo
     return NOLI_OK;
   }
   if (origin->now == NULL) {
-    NOLI_TRY(choose(source, origin, &changed));
+    NOLI_TRY(origins_choose(source, origin, &changed));
   }
   NOLI_SCENE_CHECK(source, node, origin->now != NULL,
                    "\"%.300s\" is not there, nor is \"%.300s\", where it was: put the file at one "

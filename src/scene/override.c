@@ -16,7 +16,7 @@ typedef struct PathStep {
 } PathStep;
 
 // Reads "[12]"; `*at` is behind the bracket.
-static bool read_index(const char** at, PathStep* step) {
+static bool override_read_index(const char** at, PathStep* step) {
   step->is_index = true;
   step->index = 0;
   const char* start = *at;
@@ -51,7 +51,7 @@ static bool next_step(const char** at, bool first, PathStep* step) {
   }
   if (**at == '[') {
     (*at)++;
-    return read_index(at, step);
+    return override_read_index(at, step);
   }
   if (!first) {
     if (**at != '.') {
@@ -68,7 +68,7 @@ static const char* item_name(const json_t* list, size_t index) {
 }
 
 // A name in the place of an index stands for the first item with that name.
-static bool find_name(const json_t* list, PathStep* step) {
+static bool override_find_name(const json_t* list, PathStep* step) {
   for (size_t i = 0; i < json_array_size(list); i++) {
     const char* name = item_name(list, i);
     if (name != NULL && strcmp(name, step->key) == 0) {
@@ -160,7 +160,7 @@ static NoliStatus override_apply(const NoliSceneSource* source, const NoliSceneO
                "bodies[0].material.young",
                override->path, override->value, at);
     int length = (int)(at - override->path);
-    if (json_is_array(holder) && !step.is_index && !find_name(holder, &step)) {
+    if (json_is_array(holder) && !step.is_index && !override_find_name(holder, &step)) {
       status = fail_name(context, override, length, holder, step.key);
       goto done;
     }
@@ -205,7 +205,7 @@ done:
 // `holder` is what the steps so far lead to.
 static bool same_step(const json_t* holder, PathStep* a, const NoliSceneStep* b) {
   if (!a->is_index && b->key == NULL) {
-    find_name(holder, a);
+    override_find_name(holder, a);
   }
   return a->is_index ? b->key == NULL && b->index == a->index
                      : b->key != NULL && strcmp(b->key, a->key) == 0;

@@ -176,8 +176,8 @@ static FaceKey face_key(int32_t a, int32_t b, int32_t c) {
 }
 
 // Marks the nodes of a face of a tetrahedron, the one opposite to `corner`, or all its nodes.
-static void mark_nodes(const NoliSpace* space, int32_t lattice[][4], int64_t tet, int32_t corner,
-                       bool* marked) {
+static void select_mark_nodes(const NoliSpace* space, int32_t lattice[][4], int64_t tet,
+                              int32_t corner, bool* marked) {
   for (int32_t a = 0; a < space->n_local; a++) {
     if (corner == NOLI_NULL_INDEX || lattice[a][corner] == 0) {
       marked[space->node[tet * space->n_local + a]] = true;
@@ -206,13 +206,13 @@ static NoliStatus mark_tagged_nodes(NoliContext* context, const NoliSceneShape* 
   noli_sort(face, n_face, sizeof *face, compare_faces);
   for (int64_t t = 0; t < space->n_tet; t++) {
     if (mesh->tet_tag != NULL && t < mesh->n_tet && mesh->tet_tag[t] == tag) {
-      mark_nodes(space, lattice, t, NOLI_NULL_INDEX, marker->in_region);
+      select_mark_nodes(space, lattice, t, NOLI_NULL_INDEX, marker->in_region);
     }
     const int32_t* node = space->node + t * space->n_local;
     for (int32_t c = 0; n_face > 0 && c < 4; c++) {
       FaceKey key = face_key(node[(c + 1) % 4], node[(c + 2) % 4], node[(c + 3) % 4]);
       if (noli_find_sorted(&key, face, n_face, sizeof *face, compare_faces) != NULL) {
-        mark_nodes(space, lattice, t, c, marker->in_region);
+        select_mark_nodes(space, lattice, t, c, marker->in_region);
       }
     }
   }
@@ -248,11 +248,11 @@ static NoliStatus mark_nodes_between(NoliContext* context, Marker* marker) {
       all = all && named[c];
     }
     if (all) {
-      mark_nodes(space, lattice, t, NOLI_NULL_INDEX, marker->in_region);
+      select_mark_nodes(space, lattice, t, NOLI_NULL_INDEX, marker->in_region);
     }
     for (int32_t c = 0; c < 4; c++) {
       if (boundary[4 * t + c] && named[(c + 1) % 4] && named[(c + 2) % 4] && named[(c + 3) % 4]) {
-        mark_nodes(space, lattice, t, c, marker->in_region);
+        select_mark_nodes(space, lattice, t, c, marker->in_region);
       }
     }
   }
@@ -385,7 +385,7 @@ static NoliStatus find_surface_nodes(NoliContext* context, Marker* marker) {
   NOLI_TRY(noli_tet_boundary(context, space->n_tet, space->node, space->n_local, boundary));
   for (int64_t k = 0; k < 4 * (int64_t)space->n_tet; k++) {
     if (boundary[k]) {
-      mark_nodes(space, lattice, k / 4, (int32_t)(k % 4), marker->surface);
+      select_mark_nodes(space, lattice, k / 4, (int32_t)(k % 4), marker->surface);
     }
   }
 done:
@@ -425,8 +425,8 @@ done:
 }
 
 // Adds one region to the selection; `*n_found` grows by the vertices it has in this body.
-static NoliStatus add_region(const NoliSceneSource* source, const NoliSceneNode* node,
-                             NoliSceneShape* shape, Marker* marker, int64_t* n_found) {
+static NoliStatus select_add_region(const NoliSceneSource* source, const NoliSceneNode* node,
+                                    NoliSceneShape* shape, Marker* marker, int64_t* n_found) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(mark_region(source, node, shape, marker));
   NoliSceneNode surface_only = noli_scene_member(node, "surface_only");
@@ -566,7 +566,7 @@ NoliStatus noli_scene_select(const NoliSceneSource* source, const NoliSceneNode*
     status = make_marker(context, &targets[k], &marker);
     for (size_t i = 0; i < n_regions && status == NOLI_OK; i++) {
       NoliSceneNode region = is_list ? noli_scene_item(selection, i) : *selection;
-      status = add_region(source, &region, targets[k].shape, &marker, &found.data[i]);
+      status = select_add_region(source, &region, targets[k].shape, &marker, &found.data[i]);
     }
     if (status == NOLI_OK) {
       status = collect(context, &marker, &targets[k]);

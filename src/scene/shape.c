@@ -26,8 +26,8 @@ static void member_vector(const NoliSceneNode* parent, const char* key, double o
 }
 
 // `keep` (may be NULL) receives the path of a file, which the caller owns.
-static NoliStatus load(const NoliSceneSource* source, const NoliSceneNode* node, NoliMesh** mesh,
-                       char** keep) {
+static NoliStatus shape_load(const NoliSceneSource* source, const NoliSceneNode* node,
+                             NoliMesh** mesh, char** keep) {
   NoliStatus status = NOLI_OK;
   char* path = NULL;
   if (json_is_string(node->value)) {
@@ -65,8 +65,8 @@ static void append_cells(char* text, size_t size, const char* why, int32_t n, co
 }
 
 // Mends a mesh where the entry asks for it, and logs what it did.
-static NoliStatus merge(const NoliSceneSource* source, const NoliSceneNode* entry, NoliMesh* mesh,
-                        NoliMeshCleaned* cleaned) {
+static NoliStatus shape_merge(const NoliSceneSource* source, const NoliSceneNode* entry,
+                              NoliMesh* mesh, NoliMeshCleaned* cleaned) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode node = noli_scene_member(entry, "merge");
   char text[600];
@@ -102,7 +102,7 @@ void noli_scene_follow_merging(const NoliSceneShape* shape, NoliMesh* mesh) {
 
 // ---- reduction to what takes part ---------------------------------------------------------------
 
-static void copy_cells(int32_t* to, const int32_t* from, int64_t n) {
+static void shape_copy_cells(int32_t* to, const int32_t* from, int64_t n) {
   if (to != NULL && from != NULL && n > 0) {
     memcpy(to, from, (size_t)n * sizeof *to);
   }
@@ -118,7 +118,7 @@ static NoliStatus copy_curve(NoliContext* context, const NoliMesh* from, NoliMes
     NOLI_NEW(context, to->curve_x, 3 * (int64_t)from->n_curve);
     NOLI_NEW(context, to->curve, width * from->n_tet);
     memcpy(to->curve_x, from->curve_x, 3 * (size_t)from->n_curve * sizeof *from->curve_x);
-    copy_cells(to->curve, from->curve, width * from->n_tet);
+    shape_copy_cells(to->curve, from->curve, width * from->n_tet);
     to->n_curve = from->n_curve;
   }
 done:
@@ -132,18 +132,18 @@ static NoliStatus copy_mesh(NoliContext* context, const NoliMesh* from, NoliMesh
                             from->n_point, tags, out));
   NoliMesh* to = *out;
   memcpy(to->x, from->x, 3 * (size_t)from->n_vert * sizeof *from->x);
-  copy_cells(to->tet, from->tet, 4 * (int64_t)from->n_tet);
-  copy_cells(to->tri, from->tri, 3 * (int64_t)from->n_tri);
-  copy_cells(to->edge, from->edge, 2 * (int64_t)from->n_edge);
-  copy_cells(to->point, from->point, from->n_point);
+  shape_copy_cells(to->tet, from->tet, 4 * (int64_t)from->n_tet);
+  shape_copy_cells(to->tri, from->tri, 3 * (int64_t)from->n_tri);
+  shape_copy_cells(to->edge, from->edge, 2 * (int64_t)from->n_edge);
+  shape_copy_cells(to->point, from->point, from->n_point);
   // where only one kind of cells has tags, the other gets zeros
   if (to->tet_tag != NULL) {
     memset(to->tet_tag, 0, (size_t)from->n_tet * sizeof *to->tet_tag);
-    copy_cells(to->tet_tag, from->tet_tag, from->n_tet);
+    shape_copy_cells(to->tet_tag, from->tet_tag, from->n_tet);
   }
   if (to->tri_tag != NULL) {
     memset(to->tri_tag, 0, (size_t)from->n_tri * sizeof *to->tri_tag);
-    copy_cells(to->tri_tag, from->tri_tag, from->n_tri);
+    shape_copy_cells(to->tri_tag, from->tri_tag, from->n_tri);
   }
   NOLI_TRY(copy_curve(context, from, to));
 done:
@@ -505,8 +505,8 @@ done:
 // ---- all together -------------------------------------------------------------------------------
 
 // The triangles of the proxy's mesh, or the boundary of its tetrahedra.
-static NoliStatus read_proxy(const NoliSceneSource* source, const NoliSceneNode* entry,
-                             NoliMesh** proxy) {
+static NoliStatus shape_read_proxy(const NoliSceneSource* source, const NoliSceneNode* entry,
+                                   NoliMesh** proxy) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode node = noli_scene_member(entry, "proxy");
   NoliSceneNode mesh = noli_scene_member(&node, "mesh");
@@ -515,8 +515,8 @@ static NoliStatus read_proxy(const NoliSceneSource* source, const NoliSceneNode*
   if (mesh.value == NULL) {
     return NOLI_OK;
   }
-  NOLI_TRY(load(source, &mesh, &whole, NULL));
-  NOLI_TRY(merge(source, &node, whole, &cleaned));
+  NOLI_TRY(shape_load(source, &mesh, &whole, NULL));
+  NOLI_TRY(shape_merge(source, &node, whole, &cleaned));
   NOLI_TRY(check_source(source, &mesh, whole, true, &noli_body_solid));
   NOLI_TRY(noli_mesh_extract(source->context, whole, "surface", proxy));
   NOLI_TRY(noli_mesh_remove_unused(source->context, *proxy));
@@ -553,7 +553,7 @@ static NoliStatus read_places(const NoliSceneSource* source, const NoliSceneNode
     return NOLI_OK;
   }
   NOLI_TRY(json_is_array(node.value) ? list_points(source, &node, &mesh)
-                                     : load(source, &node, &mesh, NULL));
+                                     : shape_load(source, &node, &mesh, NULL));
   NOLI_SCENE_CHECK(source, &node, mesh->n_vert == n,
                    "has %d positions; the %s %lld vertices in the simulation", (int)mesh->n_vert,
                    shape->placement.n_copies > 1 ? "copies have" : "body has", (long long)n);
@@ -612,8 +612,8 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
   NoliSceneNode as = noli_scene_member(entry, "as");
   NoliSceneNode refine = noli_scene_member(entry, "refine");
 
-  NOLI_TRY(load(source, &node, &shape->source, &shape->path));
-  NOLI_TRY(merge(source, entry, shape->source, &shape->cleaned));
+  NOLI_TRY(shape_load(source, &node, &shape->source, &shape->path));
+  NOLI_TRY(shape_merge(source, entry, shape->source, &shape->cleaned));
   NOLI_TRY(read_kind(source, entry, &shape->kind));
   NOLI_TRY(check_source(source, &node, shape->source, obstacle, shape->kind));
 
@@ -635,7 +635,7 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
   }
   NOLI_TRY(check_part(source, &node, shape->mesh));
   NOLI_TRY(set_geometry_order(source, entry, shape->mesh));
-  NOLI_TRY(read_proxy(source, entry, &shape->proxy));
+  NOLI_TRY(shape_read_proxy(source, entry, &shape->proxy));
   NOLI_TRY(read_placement(source, entry, shape->mesh, &shape->placement));
   NOLI_TRY(read_places(source, entry, "start", shape, &shape->start));
   NOLI_TRY(read_places(source, entry, "rest", shape, &shape->rest));

@@ -467,7 +467,7 @@ done:
 // ---- algorithm 1 --------------------------------------------------------------------------------
 
 // The safe state, where constraints are linearized, becomes the current point of the stage.
-static void end(Solve* solve) {
+static void augmented_lagrangian_end(Solve* solve) {
   NoliStage* stage = solve->stage;
   double* target = stage->here->x;
   stage->here->x = solve->work->safe;
@@ -673,7 +673,7 @@ static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
       NOLI_TRY(forces_settled(&solve, &stat, &converged));
     }
   }
-  end(&solve);
+  augmented_lagrangian_end(&solve);
 done:
   stage->record.attempt = stat;
   *iterations = solve.iterations;

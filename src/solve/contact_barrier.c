@@ -3,11 +3,11 @@
 #include "solve/contact_barrier.h"
 #include "solve/stage.h"
 
-static void init_memory(void* memory) {
+static void barrier_init_memory(void* memory) {
   noli_contact_set_init(&((NoliBarrierMemory*)memory)->contacts);
 }
 
-static void free_memory(NoliContext* context, void* memory) {
+static void barrier_free_memory(NoliContext* context, void* memory) {
   noli_contact_set_free(context, &((NoliBarrierMemory*)memory)->contacts);
 }
 
@@ -21,8 +21,8 @@ static NoliStatus barrier_update(NoliStage* stage, NoliPoint* at) {
                                 &at->candidates, at->x, problem->contact.dhat, stage->n_threads);
 }
 
-static void list_terms(const NoliStage* stage, const NoliPoint* at,
-                       NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
+static void barrier_list_terms(const NoliStage* stage, const NoliPoint* at,
+                               NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   NoliBarrierMemory* memory = at->contact;
   memory->barrier =
       (NoliBarrier){.set = &memory->contacts,
@@ -38,23 +38,23 @@ static int64_t barrier_count(const NoliStage* stage) {
   return here->contacts.n_all;
 }
 
-static double min_distance(const NoliStage* stage) {
+static double barrier_min_distance(const NoliStage* stage) {
   const NoliBarrierMemory* here = stage->here->contact;
   return noli_contact_set_min_distance(&here->contacts);
 }
 
-static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
+static NoliStatus barrier_forces(const NoliStage* stage, double scale, double* force) {
   const NoliBarrierMemory* here = stage->here->contact;
   noli_contact_forces(&here->barrier, stage->here->x, scale, force);
   return NOLI_OK;
 }
 
-static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForces* pairs) {
+static NoliStatus barrier_pair_forces(const NoliStage* stage, double scale, NoliPairForces* pairs) {
   const NoliBarrierMemory* here = stage->here->contact;
   return noli_contact_pair_forces(&here->barrier, stage->context, stage->here->x, scale, pairs);
 }
 
-static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
+static NoliStatus barrier_lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
   const NoliProblem* problem = stage->problem;
   const NoliBarrierMemory* here = stage->here->contact;
   return noli_friction_set_build(set, stage->context, &here->contacts, problem->contact.half_spaces,
@@ -72,13 +72,13 @@ static void barrier_list_friction(const NoliStage* stage, const NoliPoint* at,
   terms[1] = noli_force_as_term(&memory->force[1]);
 }
 
-static void friction_forces(const NoliStage* stage, double scale, double* force) {
+static void barrier_friction_forces(const NoliStage* stage, double scale, double* force) {
   const NoliBarrierMemory* here = stage->here->contact;
   noli_implicit_friction_forces(&here->friction, stage->here->x, scale, force);
 }
 
-static NoliStatus friction_pair_forces(const NoliStage* stage, double scale,
-                                       NoliPairForces* pairs) {
+static NoliStatus barrier_friction_pair_forces(const NoliStage* stage, double scale,
+                                               NoliPairForces* pairs) {
   const NoliBarrierMemory* here = stage->here->contact;
   return noli_implicit_friction_pair_forces(&here->friction, stage->context, stage->here->x, scale,
                                             pairs);
@@ -117,19 +117,19 @@ const NoliContactModel noli_contact_barrier = {
     .divides = true,
     .searches = true,
     .memory_size = sizeof(NoliBarrierMemory),
-    .init_memory = init_memory,
-    .free_memory = free_memory,
+    .init_memory = barrier_init_memory,
+    .free_memory = barrier_free_memory,
     .update = barrier_update,
-    .list_terms = list_terms,
+    .list_terms = barrier_list_terms,
     .count = barrier_count,
     .count_near = barrier_count,
-    .min_distance = min_distance,
-    .forces = forces,
-    .pair_forces = pair_forces,
-    .lag_friction = lag_friction,
+    .min_distance = barrier_min_distance,
+    .forces = barrier_forces,
+    .pair_forces = barrier_pair_forces,
+    .lag_friction = barrier_lag_friction,
     .list_friction = barrier_list_friction,
-    .friction_forces = friction_forces,
-    .friction_pair_forces = friction_pair_forces,
+    .friction_forces = barrier_friction_forces,
+    .friction_pair_forces = barrier_friction_pair_forces,
     .reach = barrier_reach,
     .begin_stiffness = barrier_begin_stiffness,
     .adapt_stiffness = adapt_stiffness,

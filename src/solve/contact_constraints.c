@@ -47,8 +47,8 @@ static NoliStatus constraints_update(NoliStage* stage, NoliPoint* at) {
   return at == stage->trial ? NOLI_OK : linearize(stage, at->x);
 }
 
-static void list_terms(const NoliStage* stage, const NoliPoint* at,
-                       NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
+static void constraints_list_terms(const NoliStage* stage, const NoliPoint* at,
+                                   NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   (void)at;
   terms[0] = noli_active_set_term(stage->contact.data);
 }
@@ -61,22 +61,23 @@ static int64_t count_near(const NoliStage* stage) {
   return ((const NoliActiveSet*)stage->contact.data)->constraint.count;
 }
 
-static double min_distance(const NoliStage* stage) {
+static double constraints_min_distance(const NoliStage* stage) {
   return noli_active_set_min_distance(stage->contact.data);
 }
 
-static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
+static NoliStatus constraints_forces(const NoliStage* stage, double scale, double* force) {
   noli_active_set_forces(stage->contact.data, scale, force);
   return NOLI_OK;
 }
 
-static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForces* pairs) {
+static NoliStatus constraints_pair_forces(const NoliStage* stage, double scale,
+                                          NoliPairForces* pairs) {
   const NoliProblem* problem = stage->problem;
   return noli_active_set_pair_forces(stage->contact.data, stage->context, problem->surface,
                                      problem->contact.pairs.n_body, stage->here->x, scale, pairs);
 }
 
-static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
+static NoliStatus constraints_lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
   return noli_active_set_friction(stage->contact.data, stage->context, stage->problem->surface,
                                   &stage->problem->contact.pairs, set);
 }
@@ -95,11 +96,11 @@ const NoliContactModel noli_contact_constraints = {.advice = "a larger contact.d
                                                    .create = constraints_create,
                                                    .destroy = constraints_destroy,
                                                    .update = constraints_update,
-                                                   .list_terms = list_terms,
+                                                   .list_terms = constraints_list_terms,
                                                    .count = constraints_count,
                                                    .count_near = count_near,
-                                                   .min_distance = min_distance,
-                                                   .forces = forces,
-                                                   .pair_forces = pair_forces,
-                                                   .lag_friction = lag_friction,
+                                                   .min_distance = constraints_min_distance,
+                                                   .forces = constraints_forces,
+                                                   .pair_forces = constraints_pair_forces,
+                                                   .lag_friction = constraints_lag_friction,
                                                    .reach = constraints_reach};

@@ -37,14 +37,14 @@ static void gcp_destroy(NoliContext* context, void* memory) {
   noli_candidates_free(context, &self->inside);
 }
 
-static void init_memory(void* at) {
+static void gcp_init_memory(void* at) {
   NoliGcpMemory* memory = at;
   noli_gcp_set_init(&memory->closed);
   noli_contact_set_init(&memory->open);
   noli_contact_set_init(&memory->inside);
 }
 
-static void free_memory(NoliContext* context, void* at) {
+static void gcp_free_memory(NoliContext* context, void* at) {
   NoliGcpMemory* memory = at;
   noli_gcp_set_free(context, &memory->closed);
   noli_contact_set_free(context, &memory->open);
@@ -101,8 +101,8 @@ done:
   return status;
 }
 
-static void list_terms(const NoliStage* stage, const NoliPoint* at,
-                       NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
+static void gcp_list_terms(const NoliStage* stage, const NoliPoint* at,
+                           NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   const NoliProblem* problem = stage->problem;
   const NoliGcpStage* self = stage->contact.data;
   NoliGcpMemory* memory = at->contact;
@@ -124,14 +124,14 @@ static int64_t gcp_count(const NoliStage* stage) {
   return here->open.contact.count + here->inside.contact.count + here->closed.pair.count;
 }
 
-static double min_distance(const NoliStage* stage) {
+static double gcp_min_distance(const NoliStage* stage) {
   const NoliGcpMemory* here = stage->here->contact;
   return fmin(fmin(noli_contact_set_min_distance(&here->open),
                    noli_contact_set_min_distance(&here->inside)),
               here->closed.min_distance);
 }
 
-static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
+static NoliStatus contact_gcp_forces(const NoliStage* stage, double scale, double* force) {
   const NoliGcpMemory* here = stage->here->contact;
   const double* x = stage->here->x;
   noli_contact_forces(&here->barrier, x, scale, force);
@@ -139,7 +139,7 @@ static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
   return noli_gcp_forces(&here->potential, stage->context, x, scale, stage->n_threads, force);
 }
 
-static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForces* pairs) {
+static NoliStatus gcp_pair_forces(const NoliStage* stage, double scale, NoliPairForces* pairs) {
   NoliStatus status = NOLI_OK;
   const NoliGcpMemory* here = stage->here->contact;
   const double* x = stage->here->x;
@@ -152,7 +152,7 @@ done:
   return status;
 }
 
-static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
+static NoliStatus gcp_lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const NoliGcpMemory* here = stage->here->contact;
@@ -174,14 +174,14 @@ static void gcp_list_friction(const NoliStage* stage, const NoliPoint* at,
   terms[1] = noli_gcp_friction_term(&memory->closed_friction);
 }
 
-static void friction_forces(const NoliStage* stage, double scale, double* force) {
+static void gcp_friction_forces(const NoliStage* stage, double scale, double* force) {
   const NoliGcpMemory* here = stage->here->contact;
   noli_implicit_friction_forces(&here->open_friction, stage->here->x, scale, force);
   noli_gcp_friction_forces(&here->closed_friction, stage->here->x, scale, force);
 }
 
-static NoliStatus friction_pair_forces(const NoliStage* stage, double scale,
-                                       NoliPairForces* pairs) {
+static NoliStatus gcp_friction_pair_forces(const NoliStage* stage, double scale,
+                                           NoliPairForces* pairs) {
   NoliStatus status = NOLI_OK;
   const NoliGcpMemory* here = stage->here->contact;
   const double* x = stage->here->x;
@@ -243,19 +243,19 @@ const NoliContactModel noli_contact_gcp = {
     .memory_size = sizeof(NoliGcpMemory),
     .create = gcp_create,
     .destroy = gcp_destroy,
-    .init_memory = init_memory,
-    .free_memory = free_memory,
+    .init_memory = gcp_init_memory,
+    .free_memory = gcp_free_memory,
     .update = gcp_update,
-    .list_terms = list_terms,
+    .list_terms = gcp_list_terms,
     .count = gcp_count,
     .count_near = gcp_count,
-    .min_distance = min_distance,
-    .forces = forces,
-    .pair_forces = pair_forces,
-    .lag_friction = lag_friction,
+    .min_distance = gcp_min_distance,
+    .forces = contact_gcp_forces,
+    .pair_forces = gcp_pair_forces,
+    .lag_friction = gcp_lag_friction,
     .list_friction = gcp_list_friction,
-    .friction_forces = friction_forces,
-    .friction_pair_forces = friction_pair_forces,
+    .friction_forces = gcp_friction_forces,
+    .friction_pair_forces = gcp_friction_pair_forces,
     .reach = gcp_reach,
     .begin_stiffness = gcp_begin_stiffness,
     .adapt_stiffness = adapt_stiffness,

@@ -48,11 +48,11 @@ static void implicit_surface_destroy(NoliContext* context, void* memory) {
   noli_implicit_surface_search_destroy(&((NoliImplicitSurfaceStage*)memory)->search);
 }
 
-static void init_memory(void* memory) {
+static void implicit_surface_init_memory(void* memory) {
   noli_contact_set_init(&((NoliImplicitSurfaceMemory*)memory)->sheets);
 }
 
-static void free_memory(NoliContext* context, void* at) {
+static void implicit_surface_free_memory(NoliContext* context, void* at) {
   NoliImplicitSurfaceMemory* memory = at;
   noli_implicit_surface_contacts_free(context, &memory->contacts);
   noli_contact_set_free(context, &memory->sheets);
@@ -71,7 +71,7 @@ static NoliStatus update_sheets(const NoliStage* stage, const NoliPoint* at,
 
 // Updates the existing contacts, with their triangles, at a point and stores them in the memory of
 // the trial point; `others`: also adds contacts with other triangles.
-static NoliStatus keep(NoliStage* stage, const NoliPoint* at, bool others) {
+static NoliStatus implicit_surface_keep(NoliStage* stage, const NoliPoint* at, bool others) {
   NoliStatus status = NOLI_OK;
   const NoliImplicitSurfaceStage* self = stage->contact.data;
   NoliImplicitSurfaceMemory *kept = stage->trial->contact, *here = stage->here->contact;
@@ -89,7 +89,7 @@ static NoliStatus implicit_surface_update(NoliStage* stage, NoliPoint* at) {
   NoliImplicitSurfaceMemory* memory = at->contact;
   self->keeps_triangles = self->keeps_triangles && at == stage->trial;
   if (self->keeps_triangles) {
-    return keep(stage, at, false);
+    return implicit_surface_keep(stage, at, false);
   }
   NOLI_TRY(noli_implicit_surface_contacts_build(
       &memory->contacts, self->search, at->x, stage->problem->contact.dhat,
@@ -99,12 +99,12 @@ done:
   return status;
 }
 
-static NoliStatus smooth(NoliStage* stage, bool jumps, bool* joined) {
+static NoliStatus implicit_surface_smooth(NoliStage* stage, bool jumps, bool* joined) {
   NoliStatus status = NOLI_OK;
   NoliImplicitSurfaceStage* self = stage->contact.data;
   self->keeps_triangles = self->keeps_triangles || jumps;
   if (self->keeps_triangles) {
-    NOLI_TRY(keep(stage, stage->here, true));
+    NOLI_TRY(implicit_surface_keep(stage, stage->here, true));
     NoliImplicitSurfaceMemory *kept = stage->trial->contact, *here = stage->here->contact;
     *joined = kept->contacts.contact.count > here->contacts.contact.count;
     if (*joined) {
@@ -116,8 +116,8 @@ done:
   return status;
 }
 
-static void list_terms(const NoliStage* stage, const NoliPoint* at,
-                       NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
+static void implicit_surface_list_terms(const NoliStage* stage, const NoliPoint* at,
+                                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   const NoliImplicitSurfaceStage* self = stage->contact.data;
   NoliImplicitSurfaceMemory* memory = at->contact;
   memory->penalty = (NoliImplicitSurfacePenalty){.set = &memory->contacts,
@@ -135,13 +135,13 @@ static void list_terms(const NoliStage* stage, const NoliPoint* at,
   }
 }
 
-static double min_distance(const NoliStage* stage) {
+static double implicit_surface_min_distance(const NoliStage* stage) {
   const NoliImplicitSurfaceMemory* here = stage->here->contact;
   double d = here->contacts.contact.count > 0 ? here->contacts.min_d : (double)INFINITY;
   return fmin(d, noli_contact_set_min_distance(&here->sheets));
 }
 
-static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
+static NoliStatus implicit_surface_forces(const NoliStage* stage, double scale, double* force) {
   const NoliImplicitSurfaceMemory* here = stage->here->contact;
   if (here->sheets.contact.count > 0) {
     noli_contact_forces(&here->barrier, stage->here->x, scale, force);
@@ -149,7 +149,8 @@ static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
   return noli_implicit_surface_forces(&here->penalty, stage->context, stage->here->x, scale, force);
 }
 
-static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForces* pairs) {
+static NoliStatus implicit_surface_pair_forces(const NoliStage* stage, double scale,
+                                               NoliPairForces* pairs) {
   NoliStatus status = NOLI_OK;
   const NoliImplicitSurfaceMemory* here = stage->here->contact;
   const double* x = stage->here->x;
@@ -161,7 +162,7 @@ done:
   return status;
 }
 
-static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
+static NoliStatus implicit_surface_lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
   NoliStatus status = NOLI_OK;
   const NoliContactPairs* pairs = &stage->problem->contact.pairs;
   const NoliImplicitSurfaceMemory* here = stage->here->contact;
@@ -187,7 +188,7 @@ static void implicit_surface_list_friction(const NoliStage* stage, const NoliPoi
   }
 }
 
-static void friction_forces(const NoliStage* stage, double scale, double* force) {
+static void implicit_surface_friction_forces(const NoliStage* stage, double scale, double* force) {
   const NoliImplicitSurfaceMemory* here = stage->here->contact;
   noli_implicit_surface_friction_forces(&here->friction, stage->here->x, scale, force);
   if (here->sheets.contact.count > 0) {
@@ -195,8 +196,8 @@ static void friction_forces(const NoliStage* stage, double scale, double* force)
   }
 }
 
-static NoliStatus friction_pair_forces(const NoliStage* stage, double scale,
-                                       NoliPairForces* pairs) {
+static NoliStatus implicit_surface_friction_pair_forces(const NoliStage* stage, double scale,
+                                                        NoliPairForces* pairs) {
   NoliStatus status = NOLI_OK;
   const NoliImplicitSurfaceMemory* here = stage->here->contact;
   const double* x = stage->here->x;
@@ -272,20 +273,20 @@ const NoliContactModel noli_contact_implicit_surface = {
     .memory_size = sizeof(NoliImplicitSurfaceMemory),
     .create = implicit_surface_create,
     .destroy = implicit_surface_destroy,
-    .init_memory = init_memory,
-    .free_memory = free_memory,
+    .init_memory = implicit_surface_init_memory,
+    .free_memory = implicit_surface_free_memory,
     .update = implicit_surface_update,
-    .smooth = smooth,
-    .list_terms = list_terms,
+    .smooth = implicit_surface_smooth,
+    .list_terms = implicit_surface_list_terms,
     .count = noli_implicit_surface_count,
     .count_near = noli_implicit_surface_count,
-    .min_distance = min_distance,
-    .forces = forces,
-    .pair_forces = pair_forces,
-    .lag_friction = lag_friction,
+    .min_distance = implicit_surface_min_distance,
+    .forces = implicit_surface_forces,
+    .pair_forces = implicit_surface_pair_forces,
+    .lag_friction = implicit_surface_lag_friction,
     .list_friction = implicit_surface_list_friction,
-    .friction_forces = friction_forces,
-    .friction_pair_forces = friction_pair_forces,
+    .friction_forces = implicit_surface_friction_forces,
+    .friction_pair_forces = implicit_surface_friction_pair_forces,
     .reach = implicit_surface_reach,
     .begin_stiffness = implicit_surface_begin_stiffness,
     .stiffen = stiffen,

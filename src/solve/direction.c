@@ -103,7 +103,7 @@ void noli_directions_begin(NoliDirections* directions) {
 }
 
 // Largest magnitude; NaN if there is one.
-static double largest_entry(const double* values, int64_t n) {
+static double direction_largest_entry(const double* values, int64_t n) {
   double largest = 0.0;
   for (int64_t i = 0; i < n; i++) {
     double magnitude = fabs(values[i]);
@@ -183,7 +183,8 @@ static bool leads_astray(const NoliStage* stage) {
   for (int64_t k = 0; stage->time.inertia && k < 3 * (int64_t)problem->n_node; k++) {
     reach = fmax(reach, fabs(stage->time.x_tilde[k] - stage->here->x[k]));
   }
-  return largest_entry(stage->system.solution, 3 * (int64_t)stage->system.n_dof) > ASTRAY * reach;
+  return direction_largest_entry(stage->system.solution, 3 * (int64_t)stage->system.n_dof) >
+         ASTRAY * reach;
 }
 
 // Whether rounding may be the reason why a system has no solution or a useless one.
@@ -484,7 +485,7 @@ NoliStatus noli_find_weakest_motion(NoliStage* stage) {
   }
   for (int32_t k = 0; k < WEAK_ITERATIONS; k++) {
     NOLI_TRY(direction_solve(stage, &stage->work.directions->shifted.matrix));
-    double largest = largest_entry(system->solution, n);
+    double largest = direction_largest_entry(system->solution, n);
     for (int64_t i = 0; i < n; i++) {
       system->rhs[i] = system->solution[i] / largest;
     }

@@ -169,7 +169,8 @@ done:
 
 // Largest relative change of the friction of a body if its normal forces are replaced by those at
 // x.
-static NoliStatus change_of(NoliStage* stage, const NoliFriction* end, double* change) {
+static NoliStatus friction_end_change_of(NoliStage* stage, const NoliFriction* end,
+                                         double* change) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   double *now = stage->search.gradient, *then = stage->search.trial_gradient;
@@ -270,7 +271,7 @@ static NoliStatus find_lag(NoliStage* stage) {
     NOLI_TRY(measure_error(stage, &end, &lag->off));
     lag->left = lag->off.error;
     if (stage->problem->friction.iterations == NOLI_FRICTION_UNTIL_CONVERGENCE) {
-      NOLI_TRY(change_of(stage, &end, &lag->left));
+      NOLI_TRY(friction_end_change_of(stage, &end, &lag->left));
     }
     lag->again = is_needed(stage, lag);
   }

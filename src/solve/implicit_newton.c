@@ -354,7 +354,8 @@ done:
 }
 
 // Moves to the trial point and adapts the barrier. `*converged`: it is the solution.
-static NoliStatus take_step(Search* search, const NoliNewtonStat* stat, bool* converged) {
+static NoliStatus implicit_newton_take_step(Search* search, const NoliNewtonStat* stat,
+                                            bool* converged) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
 
@@ -436,7 +437,7 @@ static NoliStatus implicit_newton_iterate(Search* search, bool* converged) {
 
   // 4. take it, 5. adapt the barrier, 6. release or pull prescribed nodes
   if (found) {
-    NOLI_TRY(take_step(search, &stat, converged));
+    NOLI_TRY(implicit_newton_take_step(search, &stat, converged));
   }
   NOLI_TRY(noli_prescribed_update(stage, *converged, &changed));
   *converged = *converged && !changed;

@@ -72,7 +72,7 @@ static void number_by_rank(NoliSystem* system, const bool* unknown, const int32_
   next[0] = 0;
 }
 
-static int32_t number_nodes(NoliSystem* system, const bool* unknown, const int32_t* owner) {
+static int32_t system_number_nodes(NoliSystem* system, const bool* unknown, const int32_t* owner) {
   int32_t n_dof = place_ranks(system, unknown, owner), next = 0;
   if (owner != NULL) {
     number_by_rank(system, unknown, owner);
@@ -87,7 +87,7 @@ static int32_t number_nodes(NoliSystem* system, const bool* unknown, const int32
 NoliStatus noli_system_number(NoliSystem* system, const bool* unknown, const int32_t* owner,
                               int64_t stencils) {
   NoliStatus status = NOLI_OK;
-  int32_t n_dof = number_nodes(system, unknown, owner);
+  int32_t n_dof = system_number_nodes(system, unknown, owner);
   size_t bytes = (size_t)system->n_vert * sizeof *system->dof;
   if (system->numbered && system->stencils == stencils &&
       memcmp(system->dof, system->dof_next, bytes) == 0) {

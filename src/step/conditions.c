@@ -116,7 +116,7 @@ static bool is_beyond(const NoliSim* sim, const NoliMotion* motion) {
 
 // Whether a motion acts in the step that starts at t0. If its end is detected, the end becomes part
 // of the state when the step is accepted.
-static bool acts(NoliSim* sim, const NoliMotion* motion, double t0) {
+static bool conditions_acts(NoliSim* sim, const NoliMotion* motion, double t0) {
   if (t0 < motion->def.t_begin || t0 >= motion->def.t_end) {
     return false;
   }
@@ -151,7 +151,7 @@ bool noli_sim_conditions_change(NoliSim* sim) {
   }
   for (int32_t m = 0; m < model->n_motion; m++) {
     const NoliMotion* motion = &model->motion[m];
-    if (acted(sim, motion, t_before) != acts(sim, motion, t0)) {
+    if (acted(sim, motion, t_before) != conditions_acts(sim, motion, t0)) {
       return true;
     }
   }
@@ -324,7 +324,7 @@ static void hold_angles(NoliSim* sim, double t0, double t1, double* target) {
       double turn = 0.0;
       for (int32_t m = 0; clamped && m < model->n_motion; m++) {
         const NoliMotion* motion = &model->motion[m];
-        if (motion->def.body == b && acts(sim, motion, t0)) {
+        if (motion->def.body == b && conditions_acts(sim, motion, t0)) {
           turn = turn_of_section(sim, motion, block, s, t0, t1, target, turn);
         }
       }
@@ -366,7 +366,7 @@ NoliStatus noli_sim_collect_prescribed(NoliSim* sim, double t0, double t1) {
   }
 
   for (int32_t m = 0; m < model->n_motion; m++) {
-    if (!acts(sim, &model->motion[m], t0)) {
+    if (!conditions_acts(sim, &model->motion[m], t0)) {
       continue;
     }
     if (sim->attempt.rule->order == 2) {

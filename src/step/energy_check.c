@@ -107,7 +107,7 @@ done:
 
 // Energy of contact at the start, J. Constraints store no energy, and a barrier that takes over
 // from them has no energy to release.
-static NoliStatus contact_energy(NoliSim* sim, double* energy) {
+static NoliStatus energy_check_contact_energy(NoliSim* sim, double* energy) {
   *energy = 0.0;
   if (noli_stage_constraints(sim->stage) != NULL || noli_sim_is_new_to_barrier(sim)) {
     return NOLI_OK;
@@ -140,7 +140,7 @@ NoliStatus noli_sim_begin_energy_check(NoliSim* sim) {
     NOLI_TRY(deformation_energy(sim, false, &start->energy, &start->magnitude));
   }
   sim->energy.end.stage = NULL;
-  NOLI_TRY(contact_energy(sim, &start->contact));
+  NOLI_TRY(energy_check_contact_energy(sim, &start->contact));
   start->contact += noli_sim_stored_in_slips(sim, false);
   start->energy += kinetic;
   start->magnitude += kinetic;

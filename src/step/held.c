@@ -86,7 +86,7 @@ static void gather_elements(const NoliModel* model, int32_t index, int32_t* pare
 }
 
 // Numbers the connected parts in the order of their first vertices; in `of`, parents come first.
-static NoliStatus find_parts(const NoliModel* model, Parts* parts) {
+static NoliStatus held_find_parts(const NoliModel* model, Parts* parts) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
   for (int32_t i = 0; i < problem->n_vert; i++) {
@@ -231,7 +231,7 @@ static void find_fixed(const NoliSim* sim, const Parts* parts) {
   }
 }
 
-static double largest_entry(const NoliMat3* block) {
+static double held_largest_entry(const NoliMat3* block) {
   double largest = 0.0;
   for (int i = 0; i < 9; i++) {
     largest = fmax(largest, fabs(block->m[i / 3][i % 3]));
@@ -257,7 +257,7 @@ static void add_work(Part* part, const NoliMat3* block, double factor,
     extent[0] += noli_norm_sqr3(one[l]);
     extent[1] += noli_norm_sqr3(other[l]);
   }
-  part->noise += scale * largest_entry(block) * sqrt(extent[0] * extent[1]);
+  part->noise += scale * held_largest_entry(block) * sqrt(extent[0] * extent[1]);
 }
 
 // Two nodes of a part and their off-diagonal block. The symmetric part of the block of two
@@ -295,7 +295,7 @@ typedef struct Rows {
 
 static void add_to_row(const Rows* rows, int32_t row, const NoliMat3* block) {
   rows->sum[row] = noli_add33(rows->sum[row], *block);
-  rows->size[row] += largest_entry(block);
+  rows->size[row] += held_largest_entry(block);
 }
 
 static void add_row(const NoliSim* sim, const Parts* parts, int32_t row, const Rows* rows) {
@@ -412,7 +412,7 @@ static bool is_held(Part* part, double motion[N_MOTIONS]) {
 
 // Checks the parts that are not known to be held with the matrix of all terms, or of all except
 // friction and contact.
-static NoliStatus check_parts(NoliSim* sim, Parts* parts, bool all) {
+static NoliStatus held_check_parts(NoliSim* sim, Parts* parts, bool all) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   for (int32_t p = 0; p < parts->n; p++) {
@@ -447,7 +447,7 @@ NoliStatus noli_sim_require_held(NoliSim* sim) {
   NOLI_NEW_ZERO(context, parts.axes, n_vert);
   NOLI_NEW_ZERO(context, parts.turn, 3 * (int64_t)n_vert);
   set_turns(sim, &parts);
-  NOLI_TRY(find_parts(sim->model, &parts));
+  NOLI_TRY(held_find_parts(sim->model, &parts));
   NOLI_NEW_ZERO(context, parts.part, parts.n);
   for (int32_t i = 0; i < n_vert; i++) {
     if (noli_system_is_unknown(&stage->system, i)) {
@@ -462,8 +462,8 @@ NoliStatus noli_sim_require_held(NoliSim* sim) {
   measure_parts(sim, &parts);
   measure_motions(sim, &parts);
   find_fixed(sim, &parts);
-  NOLI_TRY(check_parts(sim, &parts, false));
-  NOLI_TRY(check_parts(sim, &parts, true));
+  NOLI_TRY(held_check_parts(sim, &parts, false));
+  NOLI_TRY(held_check_parts(sim, &parts, true));
 done:
   noli_free(context, parts.of);
   noli_free(context, parts.vertex);

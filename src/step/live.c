@@ -45,7 +45,7 @@ const char* noli_sim_force_name(const NoliSim* sim, int32_t force) {
 
 typedef const char* NameFn(const NoliSim* sim, int32_t index);
 
-static int32_t find_name(const NoliSim* sim, const char* name, int32_t n, NameFn* name_of) {
+static int32_t live_find_name(const NoliSim* sim, const char* name, int32_t n, NameFn* name_of) {
   for (int32_t i = 0; name != NULL && i < n; i++) {
     if (strcmp(name_of(sim, i), name) == 0) {
       return i;
@@ -55,19 +55,19 @@ static int32_t find_name(const NoliSim* sim, const char* name, int32_t n, NameFn
 }
 
 int32_t noli_sim_find_motion(const NoliSim* sim, const char* name) {
-  return find_name(sim, name, noli_sim_motion_count(sim), noli_sim_motion_name);
+  return live_find_name(sim, name, noli_sim_motion_count(sim), noli_sim_motion_name);
 }
 
 int32_t noli_sim_find_force(const NoliSim* sim, const char* name) {
-  return find_name(sim, name, noli_sim_force_count(sim), noli_sim_force_name);
+  return live_find_name(sim, name, noli_sim_force_count(sim), noli_sim_force_name);
 }
 
 int32_t noli_sim_find_spring(const NoliSim* sim, const char* name) {
-  return find_name(sim, name, noli_sim_spring_count(sim), noli_sim_spring_name);
+  return live_find_name(sim, name, noli_sim_spring_count(sim), noli_sim_spring_name);
 }
 
 int32_t noli_sim_find_entity(const NoliSim* sim, const char* name) {
-  return find_name(sim, name, noli_sim_entity_count(sim), noli_sim_entity_name);
+  return live_find_name(sim, name, noli_sim_entity_count(sim), noli_sim_entity_name);
 }
 
 // ---- control ------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ done:
 }
 
 // The material of a body or part of a definition; NULL with a message if there is none.
-static const NoliMaterialDef* find_material(const NoliSim* sim, int32_t body, int32_t part) {
+static const NoliMaterialDef* live_find_material(const NoliSim* sim, int32_t body, int32_t part) {
   const NoliSimDef* def = sim->definition.def;
   if (body < 0 || body >= def->n_bodies || def->bodies[body].obstacle) {
     (void)noli_fail(sim->context, NOLI_ERROR_ARGUMENT, "body %d %s", (int)body,
@@ -274,7 +274,7 @@ static const NoliMaterialDef* find_material(const NoliSim* sim, int32_t body, in
 NoliStatus noli_sim_material(const NoliSim* sim, int32_t body, int32_t part,
                              NoliMaterialDef* material) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && material != NULL);
-  const NoliMaterialDef* found = find_material(sim, body, part);
+  const NoliMaterialDef* found = live_find_material(sim, body, part);
   if (found != NULL) {
     *material = *found;
     // a name that stays when the definition changes: callers set what they got, more than once

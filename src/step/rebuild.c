@@ -175,7 +175,7 @@ static void copy_host(const NoliSim* from, NoliSim* to) {
 
 // Exchanges the contents of two simulations, except for the stage of the barrier, whose problem is
 // a part of its simulation.
-static void swap(NoliSim* a, NoliSim* b) {
+static void rebuild_swap(NoliSim* a, NoliSim* b) {
   noli_sim_end_fallback(a);
   noli_stage_destroy(&a->substitute.stage);
   NoliSim kept = *a;
@@ -196,7 +196,7 @@ NoliStatus noli_sim_rebuild(NoliSim* sim, NoliOwnedDefinition* definition,
   copy_controls(sim, made, old);
   copy_host(sim, made);
   noli_sim_clear_past(made);
-  swap(sim, made);
+  rebuild_swap(sim, made);
 done:
   noli_sim_release(&made);
   return status;

@@ -132,7 +132,7 @@ done:
 }
 
 // 1. predict: loads and targets at the time of the stage, x_tilde, friction at its start.
-static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
+static NoliStatus step_begin_stage(NoliSim* sim, int32_t index) {
   NoliAttempt* attempt = &sim->attempt;
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
@@ -308,7 +308,7 @@ static NoliStatus solve_once(NoliSim* sim) {
   NOLI_TRY(begin_step(sim));
   NOLI_TRY(sim->observer.watch->begin_part(sim->observer.watcher, sim));
   for (int32_t i = 0; i < sim->attempt.rule->n_stages; i++) {
-    NOLI_TRY(begin_stage(sim, i));
+    NOLI_TRY(step_begin_stage(sim, i));
     NOLI_TRY(begin_motion(sim));
     NOLI_TRY(sim->observer.watch->begin_stage(sim->observer.watcher, sim));
     NOLI_TRY(solve_stage(sim));
@@ -504,7 +504,7 @@ static bool division_helps(const NoliSim* sim, NoliStatus status) {
          2 * (int64_t)sim->attempt.n_parts <= sim->model->problem.solver.max_substeps;
 }
 
-static NoliStatus divide(NoliSim* sim) {
+static NoliStatus step_divide(NoliSim* sim) {
   char change[64];
   count_retry(sim);
   sim->attempt.n_parts *= 2;
@@ -527,7 +527,7 @@ static bool lagging_helps(const NoliSim* sim, NoliStatus status) {
 }
 
 // Implicit friction has no energy: lagged friction that converges to it is the last resort.
-static NoliStatus lag_friction(NoliSim* sim) {
+static NoliStatus step_lag_friction(NoliSim* sim) {
   count_retry(sim);
   sim->attempt.n_parts = 1;
   sim->attempt.holds_motion = false;
@@ -667,13 +667,13 @@ static NoliStatus fail_last(NoliSim* sim, NoliStatus status) {
 static NoliStatus solve_step(NoliSim* sim) {
   NoliAttempt* attempt = &sim->attempt;
   static const Remedy of_parts[] = {
-      {division_helps, divide},
+      {division_helps, step_divide},
       {motion_is_stopped, hold},
-      {lagging_helps, lag_friction},
+      {lagging_helps, step_lag_friction},
       {NULL, NULL},
   };
   static const Remedy of_increments[] = {
-      {lagging_helps, lag_friction},
+      {lagging_helps, step_lag_friction},
       {NULL, NULL},
   };
   NoliStatus status = has_increments(sim) ? solve_with(sim, solve_increments, of_increments)

@@ -12,7 +12,7 @@ static char peek(const Scanner* scanner) {
   return scanner->at < scanner->end ? *scanner->at : '\0';
 }
 
-static void advance(Scanner* scanner) {
+static void locate_advance(Scanner* scanner) {
   if (scanner->at < scanner->end) {
     scanner->line += *scanner->at == '\n';
     scanner->at++;
@@ -22,7 +22,7 @@ static void advance(Scanner* scanner) {
 static void skip_space(Scanner* scanner) {
   while (scanner->at < scanner->end && strchr(" \t\r\n", *scanner->at) != NULL &&
          *scanner->at != '\0') {
-    advance(scanner);
+    locate_advance(scanner);
   }
 }
 
@@ -32,7 +32,7 @@ static bool accept(Scanner* scanner, char wanted) {
   if (peek(scanner) != wanted) {
     return false;
   }
-  advance(scanner);
+  locate_advance(scanner);
   skip_space(scanner);
   return true;
 }
@@ -70,19 +70,19 @@ static int unescape(Scanner* scanner, char out[4]) {
   static const char from[] = "bfnrt";
   static const char to[] = "\b\f\n\r\t";
   char c = peek(scanner);
-  advance(scanner);
+  locate_advance(scanner);
   if (c == 'u') {
     int32_t code = hex_digits(scanner);
     for (int i = 0; i < 4; i++) {
-      advance(scanner);
+      locate_advance(scanner);
     }
     // the second half of a surrogate pair
     if (code >= 0xd800 && code < 0xdc00 && peek(scanner) == '\\') {
-      advance(scanner);
-      advance(scanner);
+      locate_advance(scanner);
+      locate_advance(scanner);
       code = 0x10000 + ((code - 0xd800) << 10) + ((hex_digits(scanner) - 0xdc00) & 0x3ff);
       for (int i = 0; i < 4; i++) {
-        advance(scanner);
+        locate_advance(scanner);
       }
     }
     return utf8(code, out);
@@ -96,12 +96,12 @@ static int unescape(Scanner* scanner, char out[4]) {
 static bool string_equals(Scanner* scanner, const char* wanted) {
   bool equal = wanted != NULL;
   size_t rest = equal ? strlen(wanted) : 0;
-  advance(scanner);
+  locate_advance(scanner);
   while (scanner->at < scanner->end && *scanner->at != '"') {
     char bytes[4];
     int n = 1;
     bytes[0] = *scanner->at;
-    advance(scanner);
+    locate_advance(scanner);
     if (bytes[0] == '\\') {
       n = unescape(scanner, bytes);
     }
@@ -111,7 +111,7 @@ static bool string_equals(Scanner* scanner, const char* wanted) {
       rest -= (size_t)n;
     }
   }
-  advance(scanner);
+  locate_advance(scanner);
   return equal && rest == 0;
 }
 
@@ -127,7 +127,7 @@ static void skip_value(Scanner* scanner) {
       return;
     } else {
       depth += (c == '{' || c == '[') - (c == '}' || c == ']');
-      advance(scanner);
+      locate_advance(scanner);
     }
     if (depth == 0 && (c == '"' || c == '}' || c == ']')) {
       return;

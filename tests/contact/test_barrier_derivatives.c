@@ -45,7 +45,12 @@ static void change(const Setup* setup, const double* input, Changed* to) {
   to->pairs = (NoliContactPairs){.n_body = 2, .law = &coulomb};
   to->barrier =
       (NoliBarrier){.set = &to->made.set, .dhat_sqr = input[0] * input[0], .kappa = 2e3 * input[1]};
-  to->friction = (NoliImplicitFriction){&to->barrier, &to->pairs, setup->x_hat, 2e-3, 0.5, true};
+  to->friction = (NoliImplicitFriction){.barrier = &to->barrier,
+                                        .pairs = &to->pairs,
+                                        .x_hat = setup->x_hat,
+                                        .eps_v = 2e-3,
+                                        .h_v = 0.5,
+                                        .basis_derivatives = true};
 }
 
 static void evaluate(const Setup* setup, const double* input, double out[12]) {

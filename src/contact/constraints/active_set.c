@@ -27,7 +27,7 @@ void noli_active_set_free(NoliContext* context, NoliActiveSet* set) {
 
 enum { INDEX_BITS = 31 };
 
-static int64_t pack(NoliConstraintKey key) {
+static int64_t active_set_pack(NoliConstraintKey key) {
   uint64_t bits =
       ((uint64_t)key.kind << (2 * INDEX_BITS)) | ((uint64_t)key.a << INDEX_BITS) | (uint64_t)key.b;
   return (int64_t)bits;
@@ -58,7 +58,7 @@ static bool exists(const NoliConstraintKey* key, const NoliSurface* surface,
 void noli_active_set_save(const NoliActiveSet* set, int64_t* key, double* multiplier) {
   for (int64_t i = 0; i < set->constraint.count; i++) {
     const NoliConstraint* constraint = &set->constraint.data[i];
-    key[i] = pack(constraint->key);
+    key[i] = active_set_pack(constraint->key);
     multiplier[2 * i] = constraint->lambda;
     multiplier[2 * i + 1] = constraint->gamma;
   }
@@ -276,7 +276,8 @@ static double compliance_of(const NoliActiveSet* set, const NoliConstraint* cons
 }
 
 // Weights, direction and distance.
-static void locate(const LinearizeJob* job, NoliConstraint* constraint, int32_t vertex[4]) {
+static void active_set_locate(const LinearizeJob* job, NoliConstraint* constraint,
+                              int32_t vertex[4]) {
   NoliConstraintKey key = constraint->key;
   noli_primitives_vertices(job->surface, key.kind, key.a, key.b, vertex);
   memset(constraint->weight, 0, sizeof constraint->weight);
@@ -294,7 +295,7 @@ static double first_distance(const LinearizeJob* job, NoliConstraintKey key) {
   int32_t vertex[4];
   start.x = job->set->start;
   there.key = noli_constraint_key_follow(key, job->surface, &job->set->stars, start.x);
-  locate(&start, &there, vertex);
+  active_set_locate(&start, &there, vertex);
   return there.distance;
 }
 
@@ -340,7 +341,7 @@ static void linearize_block(void* user, int64_t begin, int64_t end, int32_t work
   for (int64_t i = begin; i < end; i++) {
     NoliConstraint* constraint = &job->set->constraint.data[i];
     int32_t vertex[4];
-    locate(job, constraint, vertex);
+    active_set_locate(job, constraint, vertex);
     keep_nodes(constraint, vertex, job->set->node.data + 4 * i);
 
     ConstraintNodes nodes;
@@ -372,7 +373,7 @@ done:
 }
 
 // c(y)
-static double value_of(const NoliActiveSet* set, int64_t i, const double* y) {
+static double active_set_value_of(const NoliActiveSet* set, int64_t i, const double* y) {
   const NoliConstraint* constraint = &set->constraint.data[i];
   const int32_t* node = set->node.data + 4 * i;
   NoliVec3 sum = {0.0, 0.0, 0.0};
@@ -393,7 +394,7 @@ static void slack_block(void* user, int64_t begin, int64_t end, int32_t worker) 
   const SlackJob* job = user;
   for (int64_t i = begin; i < end; i++) {
     NoliConstraint* constraint = &job->set->constraint.data[i];
-    double value = value_of(job->set, i, job->y);
+    double value = active_set_value_of(job->set, i, job->y);
     double slack = value - constraint->lambda / constraint->mu;
     bool held = constraint->lambda > 0.0 && value < job->held * constraint->range;
     constraint->slack = slack > 0.0 && !held ? slack : 0.0;
@@ -411,7 +412,7 @@ double noli_active_set_update_multipliers(NoliActiveSet* set, const double* y, d
   double error = 0.0;
   for (int64_t i = 0; i < set->constraint.count; i++) {
     NoliConstraint* constraint = &set->constraint.data[i];
-    double value = value_of(set, i, y);
+    double value = active_set_value_of(set, i, y);
     double pushing = constraint->lambda - constraint->mu * value;
     bool active = pushing >= 0.0;
 
@@ -444,7 +445,8 @@ double noli_active_set_work(const NoliActiveSet* set, const double* a, const dou
   for (int64_t i = 0; i < set->constraint.count; i++) {
     const NoliConstraint* constraint = &set->constraint.data[i];
     if (constraint->lambda > 0.0) {
-      work += constraint->gamma * constraint->lambda * (value_of(set, i, b) - value_of(set, i, a));
+      work += constraint->gamma * constraint->lambda *
+              (active_set_value_of(set, i, b) - active_set_value_of(set, i, a));
     }
   }
   return work;
@@ -670,7 +672,7 @@ double noli_active_set_min_distance(const NoliActiveSet* set) {
 double noli_active_set_penetration(const NoliActiveSet* set, const double* y) {
   double deepest = 0.0;
   for (int64_t i = 0; i < set->constraint.count; i++) {
-    double distance = value_of(set, i, y) + set->constraint.data[i].gap;
+    double distance = active_set_value_of(set, i, y) + set->constraint.data[i].gap;
     deepest = -distance > deepest ? -distance : deepest;
   }
   return deepest;
@@ -688,7 +690,7 @@ double noli_active_set_largest_mu(const NoliActiveSet* set) {
 // ---- energy -------------------------------------------------------------------------------------
 
 // gamma mu w_a w_b n n^T
-static void write_hessian(const NoliConstraint* constraint, double hessian[BLOCKS_4]) {
+static void active_set_write_hessian(const NoliConstraint* constraint, double hessian[BLOCKS_4]) {
   const double n[3] = {constraint->normal.x, constraint->normal.y, constraint->normal.z};
   for (int32_t a = 0; a < 4; a++) {
     for (int32_t b = a; b < 4; b++) {
@@ -707,7 +709,7 @@ static void evaluate_constraints(const void* user, const double* y, int64_t begi
   const NoliActiveSet* set = user;
   for (int64_t i = begin; i < end; i++) {
     const NoliConstraint* constraint = &set->constraint.data[i];
-    double value = value_of(set, i, y);
+    double value = active_set_value_of(set, i, y);
     bool opens = constraint->released && value > 0.0;
     double c = constraint->released ? value : value - constraint->slack;
     c = opens ? 0.0 : c;
@@ -724,7 +726,7 @@ static void evaluate_constraints(const void* user, const double* y, int64_t begi
     }
     if ((what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0) {
       double* hessian = out->hessian + BLOCKS_4 * (i - begin);
-      write_hessian(constraint, hessian);
+      active_set_write_hessian(constraint, hessian);
       if (opens) {
         memset(hessian, 0, BLOCKS_4 * sizeof *hessian);
       }

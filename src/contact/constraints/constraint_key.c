@@ -60,8 +60,8 @@ typedef struct Place {
   const double* x;
 } Place;
 
-static void load(const Place* place, NoliPrimitives kind, int32_t a, int32_t b, int32_t vertex[4],
-                 NoliVec3 x[4]) {
+static void constraint_key_load(const Place* place, NoliPrimitives kind, int32_t a, int32_t b,
+                                int32_t vertex[4], NoliVec3 x[4]) {
   int32_t n = noli_primitives_vertices(place->surface, kind, a, b, vertex);
   for (int32_t k = 0; k < n; k++) {
     x[k] = noli_load3(place->x + 3 * (int64_t)vertex[k]);
@@ -90,7 +90,7 @@ static void look_around(const Place* place, int32_t v, int32_t b, int32_t c, Nea
       continue;
     }
     NoliVec3 x[4];
-    load(place, NOLI_PRIMITIVES_POINT_TRIANGLE, v, t, vertex, x);
+    constraint_key_load(place, NOLI_PRIMITIVES_POINT_TRIANGLE, v, t, vertex, x);
     double d_sqr = noli_distance_sqr_point_triangle(x);
     bool first = nearest->tri == NOLI_NULL_INDEX;
     if (first || d_sqr < nearest->d_sqr * (1.0 - SAME) ||
@@ -101,7 +101,7 @@ static void look_around(const Place* place, int32_t v, int32_t b, int32_t c, Nea
 }
 
 // Whether two triangles lie nearly in one plane, whichever way they face.
-static bool is_flat(const Place* place, int32_t t, int32_t u) {
+static bool constraint_key_is_flat(const Place* place, int32_t t, int32_t u) {
   const int32_t* tri = place->surface->tri;
   NoliVec3 n = noli_twice_area3(place->x, tri + 3 * (int64_t)t);
   NoliVec3 m = noli_twice_area3(place->x, tri + 3 * (int64_t)u);
@@ -116,7 +116,7 @@ static NoliConstraintKey walk(const Place* place, int32_t v, Nearest nearest) {
   for (int32_t step = 0; step < MAX_WALK; step++) {
     int32_t vertex[4], from = nearest.tri;
     NoliVec3 x[4];
-    load(place, NOLI_PRIMITIVES_POINT_TRIANGLE, v, from, vertex, x);
+    constraint_key_load(place, NOLI_PRIMITIVES_POINT_TRIANGLE, v, from, vertex, x);
     NoliFeature feature = noli_feature_point_triangle(x);
     if (feature.kind == NOLI_PAIR_POINT_TRIANGLE) {
       break;
@@ -124,7 +124,7 @@ static NoliConstraintKey walk(const Place* place, int32_t v, Nearest nearest) {
     bool corner = feature.kind == NOLI_PAIR_POINT_POINT;
     look_around(place, v, vertex[feature.vertex[1]],
                 corner ? NOLI_NULL_INDEX : vertex[feature.vertex[2]], &nearest);
-    if (nearest.tri == from || !is_flat(place, from, nearest.tri)) {
+    if (nearest.tri == from || !constraint_key_is_flat(place, from, nearest.tri)) {
       nearest.tri = from;
       break;
     }
@@ -135,7 +135,7 @@ static NoliConstraintKey walk(const Place* place, int32_t v, Nearest nearest) {
 static NoliConstraintKey follow_vertex(const Place* place, NoliConstraintKey key) {
   int32_t vertex[4];
   NoliVec3 x[4];
-  load(place, key.kind, key.a, key.b, vertex, x);
+  constraint_key_load(place, key.kind, key.a, key.b, vertex, x);
   return walk(place, key.a, (Nearest){key.b, noli_distance_sqr_point_triangle(x)});
 }
 
@@ -160,7 +160,7 @@ static bool is_bent(const Place* place, int32_t e) {
     if (!has(place->surface->tri + 3 * (int64_t)t, edge[1])) {
       continue;
     }
-    if (first != NOLI_NULL_INDEX && !is_flat(place, first, t)) {
+    if (first != NOLI_NULL_INDEX && !constraint_key_is_flat(place, first, t)) {
       return true;
     }
     first = first == NOLI_NULL_INDEX ? t : first;
@@ -173,7 +173,7 @@ static bool is_bent(const Place* place, int32_t e) {
 static NoliConstraintKey follow_edges(const Place* place, NoliConstraintKey key) {
   int32_t vertex[4];
   NoliVec3 x[4];
-  load(place, key.kind, key.a, key.b, vertex, x);
+  constraint_key_load(place, key.kind, key.a, key.b, vertex, x);
   if (vertex[0] == vertex[1] || vertex[2] == vertex[3]) {
     return key;
   }

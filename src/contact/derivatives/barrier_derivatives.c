@@ -41,7 +41,8 @@ static void write_column(const Parts* parts, double value, double first, int32_t
   }
 }
 
-static void write_nodes(const NoliContact* contact, int64_t i, NoliMixedBlocks* blocks) {
+static void barrier_derivatives_write_nodes(const NoliContact* contact, int64_t i,
+                                            NoliMixedBlocks* blocks) {
   for (int k = 0; k < noli_pair_size[contact->kind]; k++) {
     blocks->node[4 * i + k] = contact->node[k];
   }
@@ -106,7 +107,7 @@ static NoliStatus list_numbers(NoliMixedList* list, const NoliBarrier* data,
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_CONTACT, set->contact.count, 4,
                                NOLI_BARRIER_NUMBERS, &blocks));
   for (int64_t i = 0; i < set->contact.count; i++) {
-    write_nodes(&set->contact.data[i], i, blocks);
+    barrier_derivatives_write_nodes(&set->contact.data[i], i, blocks);
     noli_barrier_number_inputs(inputs, blocks->input + NOLI_BARRIER_NUMBERS * i);
     write_numbers(data, &set->contact.data[i], x, noli_mixed_block(blocks, i));
   }
@@ -143,7 +144,7 @@ static NoliStatus list_offsets(NoliMixedList* list, const NoliBarrier* data, con
   NOLI_TRY(noli_mixed_list_add(list, NOLI_INPUT_OFFSET, set->contact.count, 4, 2, &blocks));
   for (int64_t i = 0; i < set->contact.count; i++) {
     const NoliContact* contact = &set->contact.data[i];
-    write_nodes(contact, i, blocks);
+    barrier_derivatives_write_nodes(contact, i, blocks);
     blocks->input[2 * i] = contact->entity[0];
     blocks->input[2 * i + 1] = contact->entity[1];
     write_offsets(data, contact, x, noli_mixed_block(blocks, i));
@@ -191,7 +192,7 @@ static NoliStatus list_rest(NoliMixedList* list, const NoliBarrier* data, const 
       rest[k] = noli_load3(X + 3 * (int64_t)contact->node[k]);
     }
     noli_mollifier_eps_by_rest(rest, by_rest);
-    write_nodes(contact, i, blocks);
+    barrier_derivatives_write_nodes(contact, i, blocks);
     for (int k = 0; k < 12; k++) {
       blocks->input[12 * i + k] = 3 * (int64_t)contact->node[k / 3] + k % 3;
       for (int j = 0; j < 12; j++) {

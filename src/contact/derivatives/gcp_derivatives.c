@@ -43,7 +43,7 @@ typedef struct Range {
   NoliCurve by_eps;
 } Range;
 
-static Range range_of(const NoliGcp* gcp, int64_t i, double d) {
+static Range gcp_derivatives_range_of(const NoliGcp* gcp, int64_t i, double d) {
   double eps = noli_gcp_pair_support(gcp->model, gcp->set->pair.data[i]);
   Range range = {.p = noli_gcp_barrier(d, eps, gcp->model->space)};
   range.by_eps = noli_gcp_barrier_by_eps(&range.p, d, eps, gcp->model->space);
@@ -60,7 +60,7 @@ static void write_pair(const NoliGcp* gcp, int64_t i, const double* x, const dou
   if (!(normal.value > 0.0)) {
     return;
   }
-  Range range = range_of(gcp, i, normal.d);
+  Range range = gcp_derivatives_range_of(gcp, i, normal.d);
   NoliCurve p = range.p, by_eps = range.by_eps;
   double grow = by_eps.value / p.value;
   double turn = normal.value * (by_eps.first - p.first * grow) / p.value;
@@ -123,7 +123,8 @@ static void force_rows(const NoliGcpFrictionContact* of, double row[3 * NODES]) 
   }
 }
 
-static void write_nodes(const NoliGcpFrictionContact* of, int64_t i, NoliMixedBlocks* blocks) {
+static void gcp_derivatives_write_nodes(const NoliGcpFrictionContact* of, int64_t i,
+                                        NoliMixedBlocks* blocks) {
   for (int32_t a = 0; a < of->normal.n_vertex; a++) {
     blocks->node[NODES * i + a] = of->normal.vertex[a];
   }
@@ -142,7 +143,7 @@ static void write_moved(const NoliGcpSet* set, int64_t i, const NoliGcpFrictionC
     noli_sliding_geometry_derivatives(&of->sliding, &of->law, derivatives);
   }
   force_rows(of, row);
-  write_nodes(of, i, blocks);
+  gcp_derivatives_write_nodes(of, i, blocks);
   for (int32_t k = 0; k < 3 * n_node; k++) {
     int32_t node = set->node.data[set->first.data[i] + k / 3];
     blocks->input[blocks->n_input * i + k] = 3 * (int64_t)node + k % 3;
@@ -158,7 +159,7 @@ static void write_force(const NoliGcp* gcp, int64_t i, const NoliGcpFrictionCont
                         NoliMixedBlocks column[COLUMNS]) {
   double weight[2], row[3 * NODES], lambda = of->normal.lambda;
   int64_t input[COLUMNS];
-  Range range = range_of(gcp, i, of->normal.d);
+  Range range = gcp_derivatives_range_of(gcp, i, of->normal.d);
   find_inputs(gcp, i, input, weight);
   force_rows(of, row);
   const double by_input[COLUMNS] = {lambda, lambda / weight[0], lambda / weight[1],
@@ -169,7 +170,7 @@ static void write_force(const NoliGcp* gcp, int64_t i, const NoliGcpFrictionCont
     }
     double* block = noli_mixed_block(&column[k], i);
     column[k].input[i] = input[k];
-    write_nodes(of, i, &column[k]);
+    gcp_derivatives_write_nodes(of, i, &column[k]);
     for (int32_t r = 0; r < 3 * of->normal.n_vertex; r++) {
       block[r] = row[r] * by_input[k];
     }
@@ -192,7 +193,7 @@ static void write_friction_contact(const NoliGcpFriction* data, int64_t i, const
                                    by_node);
   }
   write_moved(set, i, &of, by_node, &blocks->moved);
-  write_nodes(&of, i, &blocks->coefficient);
+  gcp_derivatives_write_nodes(&of, i, &blocks->coefficient);
   blocks->coefficient.input[i] =
       classes.find(classes.user, of.normal.entity[0], of.normal.entity[1]);
   noli_sliding_coefficient_derivatives(&of.sliding, &of.law,

@@ -9,8 +9,8 @@ static int32_t stencil_size(const NoliImplicitSurfaceContactSet* set, int64_t c)
   return (int32_t)(set->stencil_first.data[c + 1] - set->stencil_first.data[c]);
 }
 
-static void write_nodes(const NoliImplicitSurfaceContactSet* set, int64_t c,
-                        NoliMixedBlocks* blocks) {
+static void implicit_surface_derivatives_write_nodes(const NoliImplicitSurfaceContactSet* set,
+                                                     int64_t c, NoliMixedBlocks* blocks) {
   memcpy(blocks->node + blocks->size * c, set->stencil_node.data + set->stencil_first.data[c],
          sizeof(int32_t) * (size_t)stencil_size(set, c));
 }
@@ -26,7 +26,7 @@ static void write_columns(const NoliImplicitSurfacePenalty* data, int64_t c, dou
                           const double* vector, NoliMixedBlocks* blocks) {
   double factor[COLUMNS], *block = noli_mixed_block(blocks, c);
   find_factors(data, d, factor);
-  write_nodes(data->set, c, blocks);
+  implicit_surface_derivatives_write_nodes(data->set, c, blocks);
   for (int64_t k = 0; k < COLUMNS; k++) {
     blocks->input[COLUMNS * c + k] = k;
     for (int64_t i = 0; i < 3 * (int64_t)stencil_size(data->set, c); i++) {
@@ -128,7 +128,7 @@ static void write_moved(Work* work, const NoliImplicitSurfaceFrictionContact* of
   int32_t n_node = stencil_size(set, c), n_column = work->moved.n_input;
   double* block = noli_mixed_block(&work->moved, c);
   const unsigned what[2] = {NOLI_EVAL_HESSIAN, NOLI_EVAL_SKEW};
-  write_nodes(set, c, &work->moved);
+  implicit_surface_derivatives_write_nodes(set, c, &work->moved);
   for (int32_t k = 0; k < 3 * n_node; k++) {
     int32_t node = set->stencil_node.data[set->stencil_first.data[c] + k / 3];
     work->moved.input[(int64_t)n_column * c + k] = 3 * (int64_t)node + k % 3;
@@ -144,7 +144,7 @@ static void write_moved(Work* work, const NoliImplicitSurfaceFrictionContact* of
 }
 
 // Residuals of a force: w_i F.
-static void spread(const Work* work, NoliVec3 force, int32_t n_node) {
+static void implicit_surface_derivatives_spread(const Work* work, NoliVec3 force, int32_t n_node) {
   for (int32_t i = 0; i < n_node; i++) {
     noli_store3(work->force + 3 * (int64_t)i, noli_scale3(work->weight[i], force));
   }
@@ -166,16 +166,16 @@ static void write_contact(Work* work, int64_t c) {
   alone.size = 1;
   alone.closest.weight[0] = 1.0;
   noli_sliding_coefficient_derivatives(&alone, &of.law, by_coefficient);
-  spread(work, noli_load3(by_coefficient), n_node);
+  implicit_surface_derivatives_spread(work, noli_load3(by_coefficient), n_node);
   const int32_t* entity = penalty->set->contact.data[c].entity;
-  write_nodes(penalty->set, c, &work->coefficient);
+  implicit_surface_derivatives_write_nodes(penalty->set, c, &work->coefficient);
   work->coefficient.input[c] = work->classes.find(work->classes.user, entity[0], entity[1]);
   memcpy(noli_mixed_block(&work->coefficient, c), work->force, 3 * sizeof(double) * (size_t)n_node);
 
   // by the normal force
   if (work->number.value != NULL) {
     NoliVec3 by_lambda = noli_sliding_force_by_lambda(&of.sliding, &of.law);
-    spread(work, noli_scale3(of.sliding.lambda, by_lambda), n_node);
+    implicit_surface_derivatives_spread(work, noli_scale3(of.sliding.lambda, by_lambda), n_node);
     write_columns(penalty, c, of.here.value.d, work->force, &work->number);
   }
 }

@@ -169,7 +169,7 @@ static NoliNormalContact from_plane(const NoliHalfSpaceContact* contact, const N
 }
 
 // The sum of the numbers of all ranks, if what they count is divided.
-static NoliStatus add_up(NoliContext* context, bool divided, int64_t* n) {
+static NoliStatus friction_add_up(NoliContext* context, bool divided, int64_t* n) {
   double sum = (double)*n;
   NoliStatus status = divided ? noli_ranks_sum(context, &sum, 1) : NOLI_OK;
   *n = (int64_t)sum;
@@ -208,7 +208,7 @@ NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliContext* context,
   set->divided = contacts->divided;
   NoliStatus own = add_contacts(set, context, &barrier, pairs, x);
   NOLI_TRY(set->divided ? noli_ranks_join(context, own) : own);
-  NOLI_TRY(add_up(context, set->divided, &set->n_all));
+  NOLI_TRY(friction_add_up(context, set->divided, &set->n_all));
 done:
   return status;
 }
@@ -296,7 +296,7 @@ static double potential_at(const NoliFriction* data, int64_t i, const double u[2
   return energy;
 }
 
-static double contact_energy(const NoliFriction* data, int64_t i, const double* x) {
+static double friction_contact_energy(const NoliFriction* data, int64_t i, const double* x) {
   double u[2];
   noli_friction_sliding(data, i, x, u);
   return potential_at(data, i, u);
@@ -410,7 +410,7 @@ NoliStatus noli_friction_majorize(NoliFrictionSet* set, NoliContext* context,
     n += contact->majorized ? 1 : 0;
   }
   set->n_majorized = n;
-  return add_up(context, set->divided, &set->n_majorized);
+  return friction_add_up(context, set->divided, &set->n_majorized);
 }
 
 void noli_friction_set_exact(NoliFrictionSet* set) {
@@ -443,7 +443,7 @@ static void evaluate_friction(const void* user, const double* x, int64_t begin, 
     int64_t first_block =
         any_size ? set->first_block.data[i] - set->first_block.data[begin] : 10 * (i - begin);
     if ((what & NOLI_EVAL_ENERGY) != 0) {
-      out->energy[i - begin] = contact_energy(data, i, x);
+      out->energy[i - begin] = friction_contact_energy(data, i, x);
     }
     if ((what & NOLI_EVAL_GRADIENT) != 0) {
       NoliVec3 gradient = contact_gradient(data, i, x);

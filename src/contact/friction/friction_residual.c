@@ -59,8 +59,9 @@ static NoliFrictionSums bounds_of(const NoliFriction* data, int64_t i, const Nol
   return (NoliFrictionSums){.least = y < law->eps ? 0.0 : most, .most = most};
 }
 
-static NoliFrictionSums change_of(const NoliFriction* data, int64_t i, const NoliSlidingLaw* law,
-                                  double lambda, const Motion* motion) {
+static NoliFrictionSums friction_residual_change_of(const NoliFriction* data, int64_t i,
+                                                    const NoliSlidingLaw* law, double lambda,
+                                                    const Motion* motion) {
   // sliding is linear in positions, so that the step can be passed as a displacement
   const NoliFriction moved = {.set = data->set};
   double u[2], p[2], force[2][2];
@@ -89,7 +90,7 @@ void noli_friction_add_bounds(const NoliFriction* data, const double* x, int32_t
 
 void noli_friction_add_change(const NoliFriction* data, const double* x, const double* step,
                               double alpha, int32_t n_body, NoliFrictionSums* sums) {
-  add_all(data, &(Motion){x, step, alpha}, change_of, n_body, sums);
+  add_all(data, &(Motion){x, step, alpha}, friction_residual_change_of, n_body, sums);
 }
 
 double noli_friction_ratio(const NoliFrictionSums* sums) {

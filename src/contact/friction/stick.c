@@ -89,7 +89,7 @@ static bool stands(const NoliStickTable* table, int32_t a, const double* x) {
 }
 
 // The rotation at vertex a since the start of the step.
-static NoliMat3 turn_at(const NoliStickTable* table, int32_t a, const double* x) {
+static NoliMat3 stick_turn_at(const NoliStickTable* table, int32_t a, const double* x) {
   const int32_t* other = table->turn + 2 * (int64_t)a;
   bool line = other[1] == NOLI_NULL_INDEX;
   if (other[0] == NOLI_NULL_INDEX ||
@@ -104,8 +104,8 @@ static NoliMat3 turn_at(const NoliStickTable* table, int32_t a, const double* x)
 }
 
 NoliMat3 noli_stick_rotation(const NoliStickTable* table, int32_t a, int32_t b, const double* x) {
-  NoliMat3 first = turn_at(table, a, x);
-  NoliMat3 second = b != NOLI_NULL_INDEX ? turn_at(table, b, x) : noli_identity3();
+  NoliMat3 first = stick_turn_at(table, a, x);
+  NoliMat3 second = b != NOLI_NULL_INDEX ? stick_turn_at(table, b, x) : noli_identity3();
   return noli_scale33(0.5, noli_add33(first, second));
 }
 
@@ -117,7 +117,7 @@ NoliVec3 noli_stick_in_plane(NoliVec3 slip, NoliVec3 normal) {
 
 // ---- keys ---------------------------------------------------------------------------------------
 
-static int64_t pack(int32_t high, int32_t low) {
+static int64_t stick_pack(int32_t high, int32_t low) {
   return (int64_t)((uint64_t)(uint32_t)high << 32 | (uint32_t)low);
 }
 
@@ -131,9 +131,9 @@ static int32_t low_of(int64_t word) {
 
 void noli_stick_key(const int32_t node[4], const int32_t entity[2], int32_t n_first,
                     int64_t key[NOLI_STICK_WORDS]) {
-  key[0] = pack(node[0], node[1]);
-  key[1] = pack(node[2], node[3]);
-  key[2] = pack(4 * entity[0] + n_first, entity[1]);
+  key[0] = stick_pack(node[0], node[1]);
+  key[1] = stick_pack(node[2], node[3]);
+  key[2] = stick_pack(4 * entity[0] + n_first, entity[1]);
 }
 
 void noli_stick_unpack(const int64_t key[NOLI_STICK_WORDS], int32_t node[4], int32_t entity[2],

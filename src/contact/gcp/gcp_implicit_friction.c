@@ -60,8 +60,8 @@ static NoliMat3 jacobian_block(const Rubbing* of, const double* jacobian, NoliVe
 }
 
 // The symmetric part of the Jacobian (sign 1) or its skew part (sign -1).
-static void write_part(const Rubbing* of, const double* lambda_by_node, int32_t n_node, bool moves,
-                       double sign, double* out) {
+static void gcp_implicit_friction_write_part(const Rubbing* of, const double* lambda_by_node,
+                                             int32_t n_node, bool moves, double sign, double* out) {
   double jacobian[9 * NODES * NODES];
   bool plane = of->normal.n_vertex == 1;
   noli_sliding_jacobian(&of->sliding, &of->law, moves && !plane, jacobian);
@@ -130,7 +130,8 @@ static void gcp_implicit_friction_evaluate(const void* user, const double* x, in
     if (part != NULL) {
       double* by_node = scratch->memory;
       noli_gcp_normal_force_by_nodes(data, i, x, &of, by_node + 3 * n_node, by_node);
-      write_part(&of, by_node, n_node, data->basis_derivatives, skew ? -1.0 : 1.0, part);
+      gcp_implicit_friction_write_part(&of, by_node, n_node, data->basis_derivatives,
+                                       skew ? -1.0 : 1.0, part);
     }
   }
   if (scratch != NULL) {

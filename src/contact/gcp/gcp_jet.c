@@ -3,7 +3,7 @@
 #include <string.h>
 
 // block(a, b) += m
-static void add_block(NoliJet* jet, int32_t a, int32_t b, const NoliMat3* m) {
+static void gcp_jet_add_block(NoliJet* jet, int32_t a, int32_t b, const NoliMat3* m) {
   for (int i = 0; i < 3; i++) {
     for (int j = 0; j < 3; j++) {
       jet->hessian[3 * a + i][3 * b + j] += m->m[i][j];
@@ -13,11 +13,11 @@ static void add_block(NoliJet* jet, int32_t a, int32_t b, const NoliMat3* m) {
 
 static void add_symmetric(NoliJet* jet, int32_t a, int32_t b, const NoliMat3* m) {
   NoliMat3 transposed = noli_transpose33(*m);
-  add_block(jet, a, b, m);
-  add_block(jet, b, a, &transposed);
+  gcp_jet_add_block(jet, a, b, m);
+  gcp_jet_add_block(jet, b, a, &transposed);
 }
 
-static void clear(NoliJet* jet, int32_t n_vector, double value, bool second) {
+static void gcp_jet_clear(NoliJet* jet, int32_t n_vector, double value, bool second) {
   jet->n = 3 * n_vector;
   jet->second = second;
   jet->value = value;
@@ -75,14 +75,14 @@ static Cosine cosine(NoliVec3 a, NoliVec3 b, bool second) {
 NoliJet noli_jet_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, int32_t b, bool second) {
   Cosine c = cosine(u[a], u[b], second);
   NoliJet jet;
-  clear(&jet, n_vector, c.value, second);
+  gcp_jet_clear(&jet, n_vector, c.value, second);
   noli_store3(jet.gradient + 3 * a, c.ga);
   noli_store3(jet.gradient + 3 * b, c.gb);
   if (!second) {
     return jet;
   }
-  add_block(&jet, a, a, &c.aa);
-  add_block(&jet, b, b, &c.bb);
+  gcp_jet_add_block(&jet, a, a, &c.aa);
+  gcp_jet_add_block(&jet, b, b, &c.bb);
   add_symmetric(&jet, a, b, &c.ab);
   return jet;
 }
@@ -93,7 +93,7 @@ NoliJet noli_jet_normal_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, i
                                bool second) {
   Cosine s = cosine(noli_cross3(u[a], u[b]), u[c], second);
   NoliJet jet;
-  clear(&jet, n_vector, s.value, second);
+  gcp_jet_clear(&jet, n_vector, s.value, second);
   noli_store3(jet.gradient + 3 * a, noli_cross3(u[b], s.ga));
   noli_store3(jet.gradient + 3 * b, noli_cross3(s.ga, u[a]));
   noli_store3(jet.gradient + 3 * c, s.gb);
@@ -107,9 +107,9 @@ NoliJet noli_jet_normal_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, i
   NoliMat3 aa = noli_transpose_mul33(da, na), bb = noli_transpose_mul33(db, nb);
   NoliMat3 ab = noli_sub33(noli_transpose_mul33(da, nb), noli_cross33(s.ga));
   NoliMat3 ac = noli_transpose_mul33(da, s.ab), bc = noli_transpose_mul33(db, s.ab);
-  add_block(&jet, a, a, &aa);
-  add_block(&jet, b, b, &bb);
-  add_block(&jet, c, c, &s.bb);
+  gcp_jet_add_block(&jet, a, a, &aa);
+  gcp_jet_add_block(&jet, b, b, &bb);
+  gcp_jet_add_block(&jet, c, c, &s.bb);
   add_symmetric(&jet, a, b, &ab);
   add_symmetric(&jet, a, c, &ac);
   add_symmetric(&jet, b, c, &bc);

@@ -134,7 +134,7 @@ static void find_weight(const NoliGcpModel* model, NoliGcpPair pair, Geometry* g
 }
 
 // Whether the closest points lie inside both elements. Otherwise M = 0.
-static bool is_inside(NoliGcpKind kind, const NoliVec3 x[4]) {
+static bool gcp_pair_is_inside(NoliGcpKind kind, const NoliVec3 x[4]) {
   switch (kind) {
   case NOLI_GCP_VERTEX_EDGE:
     return noli_feature_point_edge(x).kind == NOLI_PAIR_POINT_EDGE;
@@ -169,7 +169,7 @@ static bool find_geometry(const NoliGcpModel* model, NoliGcpPair pair, const dou
   }
 
   // two elements of the mesh
-  if (!is_inside(pair.kind, geometry->x)) {
+  if (!gcp_pair_is_inside(pair.kind, geometry->x)) {
     return false;
   }
   geometry->closest = noli_closest(noli_gcp_closest_kind[pair.kind], geometry->x);
@@ -261,8 +261,8 @@ static double factor_of(const NoliGcpModel* model, NoliGcpPair pair, const doubl
 }
 
 // The value, given the geometry.
-static double value_of(const NoliGcpModel* model, NoliGcpPair pair, const double* x,
-                       const Geometry* geometry) {
+static double gcp_pair_value_of(const NoliGcpModel* model, NoliGcpPair pair, const double* x,
+                                const Geometry* geometry) {
   if (!(geometry->d > 0.0)) {
     return geometry->d <= 0.0 ? (double)INFINITY : (double)NAN;
   }
@@ -286,7 +286,7 @@ double noli_gcp_pair_value(const NoliGcpModel* model, NoliGcpPair pair, const do
     return 0.0;
   }
   *d = geometry.d;
-  return value_of(model, pair, x, &geometry);
+  return gcp_pair_value_of(model, pair, x, &geometry);
 }
 
 // -- derivatives of r
@@ -466,7 +466,7 @@ int64_t noli_gcp_scratch_size(int32_t n_node, int32_t n_slot) {
   return s * s + 3 * s + 4 * n + 2 * n * n + noli_project_psd_scratch((int32_t)n);
 }
 
-static Parts split(double* memory, const NoliGcpStencil* stencil, bool with_hessian) {
+static Parts gcp_pair_split(double* memory, const NoliGcpStencil* stencil, bool with_hessian) {
   int64_t s = 3 * ((int64_t)stencil->n_slot + 1), n = 3 * (int64_t)stencil->n_node;
   Parts parts;
   double* at = memory;
@@ -666,8 +666,9 @@ static void project_invariant(int32_t m, double* a, double* reduced, double* scr
 }
 
 // Writes P (g g^T + Hess log P) over the active nodes as blocks, plain or projected.
-static void write_hessian(const NoliGcpStencil* stencil, int32_t n_vertex, bool is_invariant,
-                          double value, const Parts* parts, const NoliGcpResult* result) {
+static void gcp_pair_write_hessian(const NoliGcpStencil* stencil, int32_t n_vertex,
+                                   bool is_invariant, double value, const Parts* parts,
+                                   const NoliGcpResult* result) {
   int32_t n = stencil->n_node;
 
   // gather the active nodes; their indices overwrite the rows, which are no longer needed
@@ -718,20 +719,20 @@ void noli_gcp_pair_derivatives(const NoliGcpModel* model, NoliGcpPair pair,
   Geometry geometry;
   double value = 0.0;
   if (find_geometry(model, pair, x, &geometry)) {
-    value = value_of(model, pair, x, &geometry);
+    value = gcp_pair_value_of(model, pair, x, &geometry);
   }
   if (!(value > 0.0 && isfinite(value))) {
     fill_result(stencil, value == 0.0 ? 0.0 : (double)NAN, result);
     return;
   }
-  Parts parts = split(memory, stencil, result->hessian != NULL);
+  Parts parts = gcp_pair_split(memory, stencil, result->hessian != NULL);
   log_derivatives(model, pair, stencil, x, &geometry, &parts);
   for (int32_t i = 0; i < 3 * stencil->n_node && result->gradient != NULL; i++) {
     result->gradient[i] = value * parts.gradient[i];
   }
   if (result->hessian != NULL) {
     int32_t vertex[4];
-    write_hessian(stencil, noli_gcp_pair_vertices(model, pair, vertex),
-                  pair.kind != NOLI_GCP_VERTEX_PLANE, value, &parts, result);
+    gcp_pair_write_hessian(stencil, noli_gcp_pair_vertices(model, pair, vertex),
+                           pair.kind != NOLI_GCP_VERTEX_PLANE, value, &parts, result);
   }
 }

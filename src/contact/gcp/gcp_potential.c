@@ -45,7 +45,8 @@ done:
   return status;
 }
 
-static NoliStatus check_finite(NoliContext* context, const double* x, int32_t n_vert) {
+static NoliStatus gcp_potential_check_finite(NoliContext* context, const double* x,
+                                             int32_t n_vert) {
   NoliStatus status = NOLI_OK;
   for (int32_t i = 0; i < n_vert; i++) {
     const double* p = x + 3 * (int64_t)i;
@@ -116,7 +117,7 @@ static NoliStatus gcp_potential_create(NoliContext* context, const NoliGcpDef* g
   NOLI_CHECK(context, n_vert > 0 && parts->n_tri >= 0 && parts->n_edge >= 0, NOLI_ERROR_ARGUMENT,
              "contact potential: %d vertices, %d triangles, %d segments", n_vert, parts->n_tri,
              parts->n_edge);
-  NOLI_TRY(check_finite(context, X, n_vert));
+  NOLI_TRY(gcp_potential_check_finite(context, X, n_vert));
   NOLI_NEW_ZERO(context, made, 1);
   made->context = context;
   made->n_vert = n_vert;
@@ -183,7 +184,7 @@ void noli_gcp_potential_destroy(NoliGcpPotential** potential) {
   *potential = NULL;
 }
 
-static NoliGcpContact describe(const NoliGcpPotential* potential, int64_t i) {
+static NoliGcpContact gcp_potential_describe(const NoliGcpPotential* potential, int64_t i) {
   static const NoliGcpPairKind kinds[NOLI_GCP_KINDS] = {
       NOLI_GCP_PAIR_VERTEX_VERTEX, NOLI_GCP_PAIR_VERTEX_EDGE, NOLI_GCP_PAIR_VERTEX_FACE,
       NOLI_GCP_PAIR_EDGE_EDGE, NOLI_GCP_PAIR_HALF_SPACE};
@@ -204,7 +205,7 @@ NoliStatus noli_gcp_potential_update(NoliGcpPotential* potential, const double* 
   NOLI_REQUIRE(potential != NULL ? potential->context : NULL, potential != NULL && x != NULL);
   NoliStatus status = NOLI_OK;
   NoliContext* context = potential->context;
-  NOLI_TRY(check_finite(context, x, potential->n_vert));
+  NOLI_TRY(gcp_potential_check_finite(context, x, potential->n_vert));
   memcpy(potential->x, x, 3 * (size_t)potential->n_vert * sizeof *x);
   NOLI_TRY(noli_broad_phase_find(potential->broad_phase, potential->x, potential->x,
                                  potential->model.max_eps, NULL, &potential->candidates));
@@ -213,7 +214,7 @@ NoliStatus noli_gcp_potential_update(NoliGcpPotential* potential, const double* 
   NOLI_TRY(noli_array_reserve(context, &potential->contact, potential->set.pair.count));
   potential->contact.count = potential->set.pair.count;
   for (int64_t i = 0; i < potential->contact.count; i++) {
-    potential->contact.data[i] = describe(potential, i);
+    potential->contact.data[i] = gcp_potential_describe(potential, i);
   }
 done:
   return status;

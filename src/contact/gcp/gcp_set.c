@@ -79,7 +79,7 @@ static bool shares_vertex(const int32_t* a, int na, const int32_t* b, int nb) {
 }
 
 // A pair with a NaN value also acts, so that a later check detects it.
-static bool acts(const NoliGcpModel* model, NoliGcpPair pair, const double* x) {
+static bool gcp_set_acts(const NoliGcpModel* model, NoliGcpPair pair, const double* x) {
   double d;
   return !(noli_gcp_pair_value(model, pair, x, &d) <= 0.0);
 }
@@ -116,7 +116,7 @@ static uint8_t mask_of_face(const MaskJob* job, NoliPrimitivePair candidate) {
   uint8_t mask = 0;
   for (int k = 0; k < N_OF_FACE; k++) {
     NoliGcpPair pair;
-    if (pair_of_face(model, candidate.a, candidate.b, k, &pair) && acts(model, pair, x)) {
+    if (pair_of_face(model, candidate.a, candidate.b, k, &pair) && gcp_set_acts(model, pair, x)) {
       mask = (uint8_t)(mask | 1u << k);
     }
   }
@@ -157,7 +157,7 @@ static uint8_t mask_of_edge(const NoliGcpModel* model, NoliPrimitivePair candida
   }
   for (int k = 0; k < N_OF_EDGE; k++) {
     NoliGcpPair pair;
-    if (pair_of_edge(model, candidate.a, candidate.b, k, &pair) && acts(model, pair, x)) {
+    if (pair_of_edge(model, candidate.a, candidate.b, k, &pair) && gcp_set_acts(model, pair, x)) {
       mask = (uint8_t)(mask | 1u << k);
     }
   }
@@ -179,7 +179,7 @@ static uint8_t mask_of_edges(const MaskJob* job, NoliPrimitivePair candidate) {
     y[i + 2] = noli_load3(x + 3 * (int64_t)b[i]);
   }
   return !noli_centers_are_far(2, y, model->max_eps, job->largest) && !shares_vertex(a, 2, b, 2) &&
-         acts(model, pair, x);
+         gcp_set_acts(model, pair, x);
 }
 
 static Items items_of(const NoliGcpModel* model, const NoliCandidates* candidates,
@@ -223,7 +223,7 @@ static void mask_range(void* user, int64_t begin, int64_t end, int32_t worker) {
       job->mask[i] = mask_of_edge(model, c, job->x);
     } else {
       NoliGcpPair pair = plane_pair(model, i - items->plane_first);
-      job->mask[i] = plane_allowed(model, pair) && acts(model, pair, job->x);
+      job->mask[i] = plane_allowed(model, pair) && gcp_set_acts(model, pair, job->x);
     }
   }
 }

@@ -32,7 +32,7 @@ double noli_patch_weight(double r_sqr, double radius) {
 }
 
 // With q = r^2 / R^2, w = (1 - q)^3: dw/dr = -6 (1 - q)^2 r / R^2.
-static void set_weight(Piece* piece, double radius) {
+static void implicit_surface_set_weight(Piece* piece, double radius) {
   double scale = 1.0 / (radius * radius), rest = 1.0 - noli_norm_sqr3(piece->r) * scale;
   rest = rest > 0.0 ? rest : 0.0;
   piece->w = rest * rest * rest;
@@ -49,7 +49,7 @@ static bool set_piece(const NoliPatch* patch, int32_t t, Piece* piece) {
   piece->v = noli_sub3(noli_load3(&patch->x[3 * (int64_t)vertex[2]]), a);
   piece->s = noli_sub3(p, a);
   piece->r = noli_mul_add3(piece->s, -1.0 / 3.0, noli_add3(piece->u, piece->v));
-  set_weight(piece, patch->radius);
+  implicit_surface_set_weight(piece, patch->radius);
   piece->vector = noli_scale3(0.5, noli_cross3(piece->u, piece->v));
   piece->area = noli_norm3(piece->vector);
   if (piece->w == 0.0 || !(piece->area > NO_AREA * patch->radius * patch->radius)) {
@@ -61,7 +61,7 @@ static bool set_piece(const NoliPatch* patch, int32_t t, Piece* piece) {
 }
 
 // First derivatives: f = det(u, v, s) / 2 and |A| = |u x v| / 2.
-static void set_derivatives(Piece* piece) {
+static void implicit_surface_set_derivatives(Piece* piece) {
   piece->df[0] = piece->vector;
   piece->df[2] = noli_scale3(0.5, noli_cross3(piece->v, piece->s));
   piece->df[3] = noli_scale3(0.5, noli_cross3(piece->s, piece->u));
@@ -135,7 +135,7 @@ static NoliVec3 by_node(const Piece* piece, double d, int32_t i) {
                        by_shape(piece, d, i));
 }
 
-static void add_to(double* to, double scale, NoliVec3 a) {
+static void implicit_surface_add_to(double* to, double scale, NoliVec3 a) {
   to[0] += scale * a.x;
   to[1] += scale * a.y;
   to[2] += scale * a.z;
@@ -149,10 +149,10 @@ void noli_patch_gradient(const NoliPatch* patch, const NoliPatchValue* value, do
     if (!set_piece(patch, t, &piece)) {
       continue;
     }
-    set_derivatives(&piece);
+    implicit_surface_set_derivatives(&piece);
     for (int32_t i = 0; i < 4; i++) {
-      add_to(gradient + 3 * (int64_t)node_of(patch, t, i), scale / value->sum,
-             by_node(&piece, value->d, i));
+      implicit_surface_add_to(gradient + 3 * (int64_t)node_of(patch, t, i), scale / value->sum,
+                              by_node(&piece, value->d, i));
     }
   }
 }
@@ -215,7 +215,8 @@ static double* block_at(double* blocks, int32_t n_node, int32_t a, int32_t b) {
   return blocks + 9 * (int64_t)noli_stencil_block(n_node, a, b);
 }
 
-static void add_block(double* to, double scale, const NoliMat3* a, bool transposed) {
+static void implicit_surface_add_block(double* to, double scale, const NoliMat3* a,
+                                       bool transposed) {
   for (int32_t r = 0; r < 3; r++) {
     for (int32_t c = 0; c < 3; c++) {
       to[3 * r + c] += scale * (transposed ? a->m[c][r] : a->m[r][c]);
@@ -261,7 +262,7 @@ static void add_piece(const NoliPatch* patch, int32_t t, const Piece* piece, dou
         continue;
       }
       NoliMat3 sum = piece_block(piece, &hessian, d, i, j);
-      add_block(block_at(blocks, n_node, a, b), scale, &sum, false);
+      implicit_surface_add_block(block_at(blocks, n_node, a, b), scale, &sum, false);
     }
   }
 }
@@ -270,7 +271,7 @@ void noli_patch_share_gradient(const NoliPatch* patch, int32_t t, NoliVec3 gradi
   Piece piece;
   bool in_range = set_piece(patch, t, &piece);
   if (in_range) {
-    set_derivatives(&piece);
+    implicit_surface_set_derivatives(&piece);
   }
   for (int32_t i = 0; i < 4; i++) {
     gradient[i] = in_range ? noli_scale3(1.0 / 3.0, by_share(&piece, i)) : noli_vec3(0, 0, 0);
@@ -324,7 +325,7 @@ void noli_patch_nodes(const NoliPatch* patch, const NoliPatchValue* value, const
   for (int32_t t = 0; t < patch->n_triangle; t++) {
     Piece piece;
     if (set_piece(patch, t, &piece)) {
-      set_derivatives(&piece);
+      implicit_surface_set_derivatives(&piece);
       add_to_nodes(patch, value, x_hat, t, &piece, node);
     }
   }
@@ -365,11 +366,11 @@ static void keep_parts(const NoliPatch* patch, const NoliPatchValue* value, int3
     if (!set_piece(patch, t, &piece)) {
       continue;
     }
-    set_derivatives(&piece);
+    implicit_surface_set_derivatives(&piece);
     for (int32_t i = 0; i < 4; i++) {
       double* kept = block_at(blocks, n_node, 0, node_of(patch, t, i));
-      add_to(kept, 1.0 / value->sum, by_node(&piece, value->d, i));
-      add_to(kept + 3, 1.0, by_share(&piece, i));
+      implicit_surface_add_to(kept, 1.0 / value->sum, by_node(&piece, value->d, i));
+      implicit_surface_add_to(kept + 3, 1.0, by_share(&piece, i));
       kept[6] -= i > 0 ? piece.w * piece.area / (3.0 * value->sum) : 0.0;
     }
   }
@@ -411,7 +412,7 @@ void noli_patch_hessian(const NoliPatch* patch, const NoliPatchValue* value, dou
   for (int32_t t = 0; !projected && t < patch->n_triangle; t++) {
     Piece piece;
     if (set_piece(patch, t, &piece)) {
-      set_derivatives(&piece);
+      implicit_surface_set_derivatives(&piece);
       add_piece(patch, t, &piece, value->d, first / value->sum, n_node, blocks);
     }
   }

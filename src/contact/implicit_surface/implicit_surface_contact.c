@@ -104,7 +104,8 @@ static double automatic_radius(const NoliSurface* surface, const double* X, int3
 }
 
 // Groups neighbouring triangles in the trees by their rest positions.
-static NoliStatus arrange(NoliImplicitSurfaceSearch* search, const double* X) {
+static NoliStatus implicit_surface_contact_arrange(NoliImplicitSurfaceSearch* search,
+                                                   const double* X) {
   NoliStatus status = NOLI_OK;
   float* centre = NULL;
   NOLI_NEW(search->context, centre, 3 * (int64_t)search->surface->n_tri);
@@ -158,7 +159,7 @@ NoliStatus noli_implicit_surface_search_create(NoliContext* context, const NoliC
   NOLI_TRY(noli_forest_create(context, surface->n_body, surface->tri_first, &search->forest));
   NOLI_NEW(context, search->body_box, surface->n_body);
   NOLI_TRY(noli_body_tree_create(context, surface->n_body, &search->near));
-  NOLI_TRY(arrange(search, X));
+  NOLI_TRY(implicit_surface_contact_arrange(search, X));
   find_unclear(search, delta);
 done:
   if (status != NOLI_OK) {
@@ -483,7 +484,7 @@ static void sort_indices(int32_t* list, int32_t n) {
 }
 
 // Lists the vertices of the triangles of a contact, sorted, each once.
-static void list_vertices(const BuildJob* job, int64_t c) {
+static void implicit_surface_contact_list_vertices(const BuildJob* job, int64_t c) {
   const NoliImplicitSurfaceContact* contact = &job->set->contact.data[c];
   int32_t* vertex = job->set->vertex.data + 3 * contact->first;
   for (int32_t t = 0; t < contact->n_triangle; t++) {
@@ -518,7 +519,7 @@ static void write_body_contact(const BuildJob* job, int64_t i, int32_t body, int
   (void)touches_body(job, i, body, view);
   sort_indices(view->list, view->n);
   view->list = NULL;
-  list_vertices(job, c);
+  implicit_surface_contact_list_vertices(job, c);
 
   // d sums over the sorted list
   NoliPatch patch = noli_implicit_surface_contact_patch(set, job->search, job->x, c);
@@ -556,7 +557,8 @@ static void write_contacts(void* user, int64_t begin, int64_t end, int32_t worke
 }
 
 // Writes the nodes of patches and stencils, and the corners of triangles as indices of nodes.
-static void write_nodes(void* user, int64_t begin, int64_t end, int32_t worker) {
+static void implicit_surface_contact_write_nodes(void* user, int64_t begin, int64_t end,
+                                                 int32_t worker) {
   (void)worker;
   const BuildJob* job = user;
   NoliImplicitSurfaceContactSet* set = job->set;
@@ -614,7 +616,8 @@ done:
 }
 
 // Numbers the nodes of patches and stencils.
-static NoliStatus number_nodes(NoliContext* context, const BuildJob* job, bool whole) {
+static NoliStatus implicit_surface_contact_number_nodes(NoliContext* context, const BuildJob* job,
+                                                        bool whole) {
   NoliStatus status = NOLI_OK;
   NoliImplicitSurfaceContactSet* set = job->set;
   int64_t n = set->contact.count;
@@ -711,8 +714,8 @@ static NoliStatus build(BuildJob* job, NoliImplicitSurfaceSearch* search, bool w
   noli_parallel_for(n_threads, search->surface->n_point, POINT_BLOCK, write_contacts, job);
   set->contact.count = n_contact;
   set->triangle.count = n_triangle;
-  NOLI_TRY(number_nodes(context, job, whole));
-  noli_parallel_for(n_threads, n_contact, POINT_BLOCK, write_nodes, job);
+  NOLI_TRY(implicit_surface_contact_number_nodes(context, job, whole));
+  noli_parallel_for(n_threads, n_contact, POINT_BLOCK, implicit_surface_contact_write_nodes, job);
 done:
   if (status != NOLI_OK) {
     set->contact.count = 0;

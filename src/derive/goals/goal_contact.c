@@ -152,7 +152,7 @@ done:
 // ---- its derivatives ----------------------------------------------------------------------------
 
 // Sets the weight of a force, over h_e^2, at every chosen vertex.
-static NoliStatus set_weight(Stencils* stencils, const double weight[3]) {
+static NoliStatus goal_contact_set_weight(Stencils* stencils, const double weight[3]) {
   NoliStatus status = NOLI_OK;
   int64_t n = stencils->place->sim->model->problem.n_vert;
   NOLI_NEW_ZERO(stencils->place->sim->context, stencils->weight, 3 * n);
@@ -238,8 +238,8 @@ NoliStatus noli_goal_derive_contact_force(const NoliGoalPlace* place, const doub
   double factor = force_factor(place->sim);
   if (factor > 0.0 && derivatives->x != NULL) {
     NOLI_TRY(goal_contact_create(place, &stencils));
-    NOLI_TRY(set_weight(&stencils,
-                        (double[]){factor * weight[0], factor * weight[1], factor * weight[2]}));
+    NOLI_TRY(goal_contact_set_weight(
+        &stencils, (double[]){factor * weight[0], factor * weight[1], factor * weight[2]}));
     NOLI_TRY(for_stencils(&stencils, NOLI_EVAL_HESSIAN, add_derivative, derivatives->x));
     NOLI_TRY(derive_by_inputs(&stencils, &derivatives->inputs));
   }

@@ -11,22 +11,23 @@
 // Doubles of the history of a point.
 enum { HISTORY_MAX = NOLI_BRANCH_VALUES * (1 + NOLI_PRONY_TERMS) + 1 };
 
-static NoliBlockRange range_of(const NoliGoalPlace* place) {
+static NoliBlockRange goal_elements_range_of(const NoliGoalPlace* place) {
   return place->sim->model->problem.range[place->body];
 }
 
 int32_t noli_goal_element_count(const NoliGoalPlace* place) {
-  NoliBlockRange range = range_of(place);
+  NoliBlockRange range = goal_elements_range_of(place);
   return place->element != NULL ? place->n_element : range.end - range.begin;
 }
 
 int32_t noli_goal_element(const NoliGoalPlace* place, int32_t index) {
-  return range_of(place).begin + (place->element != NULL ? place->element[index] : index);
+  return goal_elements_range_of(place).begin +
+         (place->element != NULL ? place->element[index] : index);
 }
 
 // Elements of the blocks before that of the body: inputs over elements number those of all blocks.
 static int64_t first_input(const NoliGoalPlace* place) {
-  return noli_input_elements(&place->sim->model->problem, range_of(place).block);
+  return noli_input_elements(&place->sim->model->problem, goal_elements_range_of(place).block);
 }
 
 const char* noli_goal_solid_defect(const NoliGoalPlace* place) {
@@ -218,7 +219,8 @@ static int32_t points_of(const NoliGoalPlace* place, int32_t e, Point* point) {
   const NoliBlock* block = noli_goal_block(place);
   NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
   int32_t n = block->type->point_count(block);
-  int64_t first = noli_input_histories(&place->sim->model->problem, range_of(place).block);
+  int64_t first =
+      noli_input_histories(&place->sim->model->problem, goal_elements_range_of(place).block);
   block->type->deformation(block, e, place->x, F);
   for (int32_t q = 0; q < n; q++) {
     point[q].F = F[q];

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static int64_t size_of(const NoliGoalPlace* place) {
+static int64_t goal_masses_size_of(const NoliGoalPlace* place) {
   return 3 * (int64_t)place->sim->model->problem.n_vert;
 }
 
@@ -39,7 +39,7 @@ static NoliStatus add_by_consistent(const NoliGoalPlace* place, unsigned wanted,
   int64_t first = noli_input_elements(problem, problem->range[place->body].block);
   NoliMixedList list = {.context = place->sim->context, .wanted = wanted};
   double* zero = NULL;
-  NOLI_NEW_ZERO(list.context, zero, size_of(place));
+  NOLI_NEW_ZERO(list.context, zero, goal_masses_size_of(place));
   NOLI_TRY(noli_element_derivatives_of_mass(&list, noli_goal_block(place), wanted, first,
                                             problem->X, z, zero));
   for (int64_t i = 0; i < list.blocks.count; i++) {
@@ -80,9 +80,9 @@ static NoliStatus add_by_row_sums(const NoliGoalPlace* place, const double* by,
   NoliStatus status = NOLI_OK;
   NoliContext* context = place->sim->context;
   double *a = NULL, *one = NULL;
-  NOLI_NEW_ZERO(context, a, size_of(place));
-  NOLI_NEW_ZERO(context, one, size_of(place));
-  for (int64_t j = 0; j < size_of(place); j += 3) {
+  NOLI_NEW_ZERO(context, a, goal_masses_size_of(place));
+  NOLI_NEW_ZERO(context, one, goal_masses_size_of(place));
+  for (int64_t j = 0; j < goal_masses_size_of(place); j += 3) {
     one[j] = 1.0;
   }
   for (int32_t i = 0; i < place->n_vertex; i++) {
@@ -139,7 +139,7 @@ done:
 // ---- energies -----------------------------------------------------------------------------------
 
 // v at the vertices, 0 elsewhere.
-static void choose(const NoliGoalPlace* place, double* v) {
+static void goal_masses_choose(const NoliGoalPlace* place, double* v) {
   for (int32_t i = 0; i < place->n_vertex; i++) {
     int64_t at = 3 * (int64_t)place->vertex[i];
     memcpy(v + at, place->v + at, 3 * sizeof *v);
@@ -149,7 +149,7 @@ static void choose(const NoliGoalPlace* place, double* v) {
 NoliStatus noli_goal_kinetic_energy(const NoliGoalPlace* place, double* value) {
   NoliStatus status = NOLI_OK;
   double* momentum = NULL;
-  NOLI_NEW_ZERO(place->sim->context, momentum, size_of(place));
+  NOLI_NEW_ZERO(place->sim->context, momentum, goal_masses_size_of(place));
   goal_masses_multiply(place, place->v, momentum);
   *value = 0.0;
   for (int32_t i = 0; i < place->n_vertex; i++) {
@@ -168,20 +168,20 @@ NoliStatus noli_goal_derive_kinetic_energy(const NoliGoalPlace* place, const dou
   NoliContext* context = place->sim->context;
   double *chosen = NULL, *momentum = NULL, *share = NULL;
 
-  NOLI_NEW_ZERO(context, chosen, size_of(place));
-  NOLI_NEW_ZERO(context, momentum, size_of(place));
-  NOLI_NEW_ZERO(context, share, size_of(place));
-  choose(place, chosen);
+  NOLI_NEW_ZERO(context, chosen, goal_masses_size_of(place));
+  NOLI_NEW_ZERO(context, momentum, goal_masses_size_of(place));
+  NOLI_NEW_ZERO(context, share, goal_masses_size_of(place));
+  goal_masses_choose(place, chosen);
   goal_masses_multiply(place, place->v, momentum);
   goal_masses_multiply(place, chosen, share);
-  for (int64_t j = 0; derivatives->v != NULL && j < size_of(place); j++) {
+  for (int64_t j = 0; derivatives->v != NULL && j < goal_masses_size_of(place); j++) {
     derivatives->v[j] += 0.5 * *weight * share[j];
   }
   for (int64_t k = 0; derivatives->v != NULL && k < 3 * (int64_t)place->n_vertex; k++) {
     int64_t j = 3 * (int64_t)place->vertex[k / 3] + k % 3;
     derivatives->v[j] += 0.5 * *weight * momentum[j];
   }
-  for (int64_t j = 0; j < size_of(place); j++) {
+  for (int64_t j = 0; j < goal_masses_size_of(place); j++) {
     chosen[j] *= 0.5 * *weight;
   }
   NOLI_TRY(add_by_mass(place, chosen, place->v, derivatives));

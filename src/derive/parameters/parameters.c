@@ -140,8 +140,8 @@ done:
   return status;
 }
 
-static NoliStatus find_entity(const NoliSim* sim, const char* what, const char* name,
-                              const char* where, int32_t limit, int32_t* found) {
+static NoliStatus parameters_find_entity(const NoliSim* sim, const char* what, const char* name,
+                                         const char* where, int32_t limit, int32_t* found) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(sim->context, name != NULL, NOLI_ERROR_ARGUMENT, "%sno %s is given", where, what);
   *found = noli_sim_find_entity(sim, name);
@@ -195,14 +195,15 @@ static NoliStatus take_place(const NoliSim* sim, const NoliParameterDef* def, co
 
   switch (made->type->of) {
   case NOLI_OF_BODY:
-    NOLI_TRY(find_entity(sim, "body", def->of, where, model->n_body, &made->of));
+    NOLI_TRY(parameters_find_entity(sim, "body", def->of, where, model->n_body, &made->of));
     return made->type->material ? take_part(sim, where, made) : NOLI_OK;
   case NOLI_OF_ENTITY:
-    return find_entity(sim, "entity", def->of, where, model->n_entity, &made->of);
+    return parameters_find_entity(sim, "entity", def->of, where, model->n_entity, &made->of);
   case NOLI_OF_PAIR:
     if (def->of != NULL || def->with != NULL) {
-      NOLI_TRY(find_entity(sim, "entity", def->of, where, model->n_entity, &made->of));
-      NOLI_TRY(find_entity(sim, "other entity", def->with, where, model->n_entity, &made->with));
+      NOLI_TRY(parameters_find_entity(sim, "entity", def->of, where, model->n_entity, &made->of));
+      NOLI_TRY(parameters_find_entity(sim, "other entity", def->with, where, model->n_entity,
+                                      &made->with));
     }
     break;
   case NOLI_OF_FORCE:
@@ -218,8 +219,8 @@ done:
   return status;
 }
 
-static NoliStatus take_points(const NoliSim* sim, const NoliParameterDef* def, const char* where,
-                              NoliParameter* made) {
+static NoliStatus parameters_take_points(const NoliSim* sim, const NoliParameterDef* def,
+                                         const char* where, NoliParameter* made) {
   NoliStatus status = NOLI_OK;
   if (made->scope == NOLI_SCOPE_BODY) {
     return NOLI_OK;
@@ -247,7 +248,7 @@ static NoliStatus parameters_take(NoliParameters* self, const NoliSim* sim,
   NoliStatus status = NOLI_OK;
   NOLI_TRY(take_words(sim->context, def, where, made));
   NOLI_TRY(take_place(sim, def, where, made));
-  NOLI_TRY(take_points(sim, def, where, made));
+  NOLI_TRY(parameters_take_points(sim, def, where, made));
   const char* defect = made->type->defect != NULL ? made->type->defect(sim, made) : NULL;
   const char* what = made->type->of == NOLI_OF_BODY     ? "body"
                      : made->type->of == NOLI_OF_SPRING ? "spring"

@@ -168,7 +168,7 @@ static NoliStatus collect_forces(NoliSensitivity* self, const NoliTapePart* part
 }
 
 // The stiffness of damping, at the positions predicted from the start of the part.
-static void set_damping(NoliSensitivity* self, const NoliTapePart* part) {
+static void sensitivity_set_damping(NoliSensitivity* self, const NoliTapePart* part) {
   NoliStage* stage = self->sim->stage;
   if (!noli_problem_is_damped(stage->problem)) {
     return;
@@ -203,7 +203,7 @@ static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int
   }
 
   noli_mixed_list_clear(&self->mixed);
-  set_damping(self, part);
+  sensitivity_set_damping(self, part);
   NOLI_TRY(sensitivity_place(stage, lagged));
   NOLI_TRY(noli_stage_lag_friction(stage));
 

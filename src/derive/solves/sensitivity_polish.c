@@ -74,7 +74,7 @@ done:
 }
 
 // One Newton step; `*moved`: it could be taken in full.
-static NoliStatus take_step(NoliSensitivity* self, bool* moved) {
+static NoliStatus sensitivity_polish_take_step(NoliSensitivity* self, bool* moved) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   NoliStepFilter filter;
@@ -107,7 +107,7 @@ static NoliStatus approach(NoliSensitivity* self, double wanted, double* residua
       break;
     }
     before = *residual;
-    NOLI_TRY(take_step(self, &moved));
+    NOLI_TRY(sensitivity_polish_take_step(self, &moved));
   }
 done:
   return status;

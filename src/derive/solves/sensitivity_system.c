@@ -108,8 +108,8 @@ done:
 }
 
 // y_i += factor block w_j and, below the diagonal, y_j += mirrored block^T w_i.
-static void add_block(const double* value, double factor, double mirrored, int32_t i, int32_t j,
-                      const double* w, double* y) {
+static void sensitivity_system_add_block(const double* value, double factor, double mirrored,
+                                         int32_t i, int32_t j, const double* w, double* y) {
   NoliMat3 block = noli_load33(value);
   double *y_i = y + 3 * (int64_t)i, *y_j = y + 3 * (int64_t)j;
   NoliVec3 w_i = noli_load3(w + 3 * (int64_t)i), w_j = noli_load3(w + 3 * (int64_t)j);
@@ -127,8 +127,9 @@ typedef struct Product {
 } Product;
 
 // Adds the product of stencil s with the part of its Jacobian that `what` says, as add_block.
-static void add_stencil(const Product* product, const NoliEnergyTerm* term, int64_t s,
-                        unsigned what, double factor, double mirrored) {
+static void sensitivity_system_add_stencil(const Product* product, const NoliEnergyTerm* term,
+                                           int64_t s, unsigned what, double factor,
+                                           double mirrored) {
   int32_t size = noli_term_size(term, s);
   const int32_t* node = term->node + noli_term_first(term, s);
   double* blocks = product->blocks;
@@ -138,8 +139,8 @@ static void add_stencil(const Product* product, const NoliEnergyTerm* term, int6
   for (int32_t a = 0; a < size; a++) {
     for (int32_t b = a; b < size; b++) {
       if (node[a] != NOLI_NULL_INDEX && node[b] != NOLI_NULL_INDEX) {
-        add_block(blocks + 9 * noli_stencil_block(size, a, b), factor, mirrored, node[a], node[b],
-                  product->w, product->y);
+        sensitivity_system_add_block(blocks + 9 * noli_stencil_block(size, a, b), factor, mirrored,
+                                     node[a], node[b], product->w, product->y);
       }
     }
   }
@@ -188,9 +189,9 @@ NoliStatus noli_sensitivity_multiply(NoliSensitivity* self, bool transposed, uns
     NOLI_TRY(multiply_rank_one(self, &stage->terms.term[t], w, y));
     const Product product = {.x = x, .w = w, .blocks = blocks, .y = y};
     for (int64_t s = 0; s < term->n_stencil; s++) {
-      add_stencil(&product, term, s, NOLI_EVAL_HESSIAN, 1.0, 1.0);
+      sensitivity_system_add_stencil(&product, term, s, NOLI_EVAL_HESSIAN, 1.0, 1.0);
       if (term->skew) {
-        add_stencil(&product, term, s, NOLI_EVAL_SKEW, sign, -sign);
+        sensitivity_system_add_stencil(&product, term, s, NOLI_EVAL_SKEW, sign, -sign);
       }
     }
   }

@@ -87,7 +87,7 @@ static bool is_at(const NoliSearchDef* def, const Sample* sample, const double* 
   return sample->known && memcmp(sample->y, y, sizeof *y * (size_t)def->n) == 0;
 }
 
-static void end(Search* search, NoliSearchEnd reason) {
+static void search_end(Search* search, NoliSearchEnd reason) {
   search->ended = true;
   search->report.end = reason;
 }
@@ -116,9 +116,9 @@ static void search_take(Search* search) {
 
   search->report.evaluations++;
   if (def->watch != NULL && !def->watch(def->user, better)) {
-    end(search, NOLI_SEARCH_CANCELLED);
+    search_end(search, NOLI_SEARCH_CANCELLED);
   } else if (last->violation <= def->feasible && last->value[0] <= def->enough) {
-    end(search, NOLI_SEARCH_ENOUGH);
+    search_end(search, NOLI_SEARCH_ENOUGH);
   }
 }
 
@@ -127,7 +127,7 @@ static void miss(Search* search) {
   search->report.failures++;
   search->report.evaluations++;
   if (search->def->watch != NULL && !search->def->watch(search->def->user, false)) {
-    end(search, NOLI_SEARCH_CANCELLED);
+    search_end(search, NOLI_SEARCH_CANCELLED);
   }
 }
 
@@ -146,7 +146,7 @@ static bool sample_at(Search* search, const double* y) {
     return true;
   }
   if (search->report.evaluations >= def->max_evaluations) {
-    end(search, NOLI_SEARCH_EVALUATIONS);
+    search_end(search, NOLI_SEARCH_EVALUATIONS);
     return false;
   }
 
@@ -218,7 +218,7 @@ static void go_on(Search* search, bool finished, double gain, double nearer) {
     search->n_slow = slow ? search->n_slow + 1 : 0;
     shrink(search);
     if (search->n_slow == MOST_SLOW) {
-      end(search, NOLI_SEARCH_STUCK);
+      search_end(search, NOLI_SEARCH_STUCK);
     }
   } else if (at_side) {
     search->radius = fmin(2.0 * search->radius, search->def->move);
@@ -228,9 +228,9 @@ static void go_on(Search* search, bool finished, double gain, double nearer) {
   } else if (finished || !search->improved) {
     // in a small box every method finds what it takes for a minimum
     bool confined = search->radius < CONFINED * search->def->move;
-    end(search, confined    ? NOLI_SEARCH_STUCK
-                : !feasible ? NOLI_SEARCH_INFEASIBLE
-                            : NOLI_SEARCH_CONVERGED);
+    search_end(search, confined    ? NOLI_SEARCH_STUCK
+                       : !feasible ? NOLI_SEARCH_INFEASIBLE
+                                   : NOLI_SEARCH_CONVERGED);
   }
 }
 

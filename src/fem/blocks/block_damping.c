@@ -47,8 +47,8 @@ static void stiffness_range(void* user, int64_t begin, int64_t end, int32_t work
   }
 }
 
-static void set(const NoliBlock* block, NoliBlockPart part, const double* x, int32_t n_threads,
-                double* stiffness) {
+static void damping_set(const NoliBlock* block, NoliBlockPart part, const double* x,
+                        int32_t n_threads, double* stiffness) {
   Loop loop = {.block = block,
                .part = part,
                .stencils = noli_block_stencils(block, part),
@@ -168,4 +168,4 @@ static NoliEnergyTerm term(const NoliBlockEnergy* energy) {
 }
 
 const NoliBlockDamping noli_block_damping = {
-    .size = size, .set = set, .add_force = damping_add_force, .loss = loss, .term = term};
+    .size = size, .set = damping_set, .add_force = damping_add_force, .loss = loss, .term = term};

@@ -124,7 +124,7 @@ static void order_n_destroy(NoliBlock* block) {
 
 // ---- orientation, at the points of quadrature ---------------------------------------------------
 
-static bool is_inverted(const NoliBlock* block, const double* x, int32_t element) {
+static bool order_n_is_inverted(const NoliBlock* block, const double* x, int32_t element) {
   const NoliElements* elements = &noli_order_n_of(block)->elements;
   NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
   noli_elements_deformation(elements, element, x + noli_order_n_first(block), false, F);
@@ -149,7 +149,7 @@ static int32_t point_count(const NoliBlock* block) {
   return noli_order_n_of(block)->elements.n_point;
 }
 
-static double point_volume(const NoliBlock* block, int32_t element, int32_t q) {
+static double order_n_point_volume(const NoliBlock* block, int32_t element, int32_t q) {
   return noli_elements_volume(&noli_order_n_of(block)->elements, element, q);
 }
 
@@ -166,12 +166,13 @@ static void order_n_add_mass(const NoliBlock* block, double* mass) {
   }
 }
 
-static void set_weight(const NoliBlock* block, double* weight) {
+static void order_n_set_weight(const NoliBlock* block, double* weight) {
   const double* row_sum = noli_order_n_of(block)->row_sum;
   memcpy(weight + block->first_node, row_sum, (size_t)block->n_consistent * sizeof *row_sum);
 }
 
-static void multiply_mass(const NoliBlock* block, const double* x, int32_t n_threads, double* y) {
+static void order_n_multiply_mass(const NoliBlock* block, const double* x, int32_t n_threads,
+                                  double* y) {
   int64_t first = noli_order_n_first(block);
   noli_mass_multiply(&noli_order_n_of(block)->mass, x + first, n_threads, y + first);
 }
@@ -298,8 +299,8 @@ static void order_n_add_stress(const NoliBlock* block, int32_t element, const do
 
 // ---- energies -----------------------------------------------------------------------------------
 
-static void elasticity(const void* data, const double* x, int64_t begin, int64_t end, unsigned what,
-                       const NoliLocal* out) {
+static void order_n_elasticity(const void* data, const double* x, int64_t begin, int64_t end,
+                               unsigned what, const NoliLocal* out) {
   const NoliBlockEnergy* energy = data;
   NoliElementElasticity scaled = elasticity_of(energy->block, energy->scale);
   noli_element_elasticity_evaluate(&scaled, x, begin, end, what, out);
@@ -323,21 +324,21 @@ const NoliBlockType noli_block_order_n = {.name = "order n",
                                           .add = order_n_add,
                                           .finish = order_n_finish,
                                           .destroy = order_n_destroy,
-                                          .is_inverted = is_inverted,
+                                          .is_inverted = order_n_is_inverted,
                                           .inversion_bound = inversion_bound,
                                           .point_count = point_count,
-                                          .point_volume = point_volume,
+                                          .point_volume = order_n_point_volume,
                                           .deformation = deformation,
                                           .add_mass = order_n_add_mass,
-                                          .set_weight = set_weight,
-                                          .multiply_mass = multiply_mass,
+                                          .set_weight = order_n_set_weight,
+                                          .multiply_mass = order_n_multiply_mass,
                                           .divide_by_mass = divide_by_mass,
                                           .mass_norm_sqr = mass_norm_sqr,
                                           .rest_volume = order_n_rest_volume,
                                           .wave_time_sqr = order_n_wave_time_sqr,
                                           .frequency_sqr = order_n_frequency_sqr,
                                           .add_stress = order_n_add_stress,
-                                          .elasticity = elasticity,
+                                          .elasticity = order_n_elasticity,
                                           .inertia = inertia,
                                           .damping = &noli_block_damping,
                                           .derivatives =

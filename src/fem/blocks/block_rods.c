@@ -75,8 +75,8 @@ static NoliStatus add_twisted(NoliBlock* block, int32_t begin, const NoliBlockBo
   return rods_add(block, begin, body);
 }
 
-static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t first,
-                           const double* X, double thickness) {
+static NoliStatus rods_set_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t first,
+                                const double* X, double thickness) {
   NoliStatus status = NOLI_OK;
   (void)thickness;
   NoliRods* self = block->self;
@@ -142,7 +142,7 @@ static NoliStatus set_twisted_rest(NoliBlock* block, int32_t begin, int32_t end,
   int32_t* angle = NULL;
   NOLI_NEW(context, section, block->n_element);
   NOLI_NEW(context, angle, block->n_element);
-  NOLI_TRY(set_rest(block, begin, end, first, X, thickness));
+  NOLI_TRY(rods_set_rest(block, begin, end, first, X, thickness));
   for (int32_t s = 0; s < block->n_element; s++) {
     section[s] = section_of(block, s);
     angle[s] = block->first_angle + s;
@@ -263,8 +263,8 @@ static void rods_add_stress(const NoliBlock* block, int32_t element, const doubl
 
 // ---- energies -----------------------------------------------------------------------------------
 
-static void elasticity(const void* data, const double* x, int64_t begin, int64_t end, unsigned what,
-                       const NoliLocal* out) {
+static void rods_elasticity(const void* data, const double* x, int64_t begin, int64_t end,
+                            unsigned what, const NoliLocal* out) {
   const NoliBlockEnergy* energy = data;
   NoliSegments scaled = noli_rods_of(energy->block)->segments;
   scaled.scale = energy->scale;
@@ -385,14 +385,14 @@ const NoliBlockType noli_block_rods = {.name = "rods",
                                        .serves = rods_serves,
                                        .work = rods_work,
                                        .add = rods_add,
-                                       .set_rest = set_rest,
+                                       .set_rest = rods_set_rest,
                                        .finish = rods_finish,
                                        .destroy = rods_destroy,
                                        .add_mass = rods_add_mass,
                                        .size = rods_size,
                                        .add_stress = rods_add_stress,
                                        .rod_forces = rod_forces,
-                                       .elasticity = elasticity,
+                                       .elasticity = rods_elasticity,
                                        .bending = bending,
                                        .damping = &noli_block_damping,
                                        .derivatives = NOLI_DERIVATIVES_OF(noli_rods_derivatives)};
@@ -412,7 +412,7 @@ const NoliBlockType noli_block_twisted = {.name = "twisted rods",
                                           .size = rods_size,
                                           .add_stress = rods_add_stress,
                                           .rod_forces = rod_forces,
-                                          .elasticity = elasticity,
+                                          .elasticity = rods_elasticity,
                                           .bending = twisting,
                                           .damping = &noli_block_damping,
                                           .derivatives =

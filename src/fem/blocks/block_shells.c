@@ -110,8 +110,8 @@ static void set_parameters(NoliBlock* block, int32_t t) {
                                .twist = def->bending * shear * cube};
 }
 
-static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t first_number,
-                           const double* X, double thickness) {
+static NoliStatus shells_set_rest(NoliBlock* block, int32_t begin, int32_t end,
+                                  int32_t first_number, const double* X, double thickness) {
   NoliStatus status = NOLI_OK;
   (void)first_number, (void)thickness; // `begin` is the first one of its body
   NoliShells* self = block->self;
@@ -193,7 +193,7 @@ static double shells_volume_of(const NoliBlock* block, int32_t t) {
   return noli_shells_of(block)->triangles.area[t] * noli_shells_of(block)->thickness[t];
 }
 
-static double turn(const NoliBlock* block, const double* p) {
+static double shells_turn(const NoliBlock* block, const double* p) {
   const NoliShells* self = noli_shells_of(block);
   double most_sqr = 0.0;
   for (int32_t t = 0; t < block->n_element; t++) {
@@ -302,8 +302,8 @@ static void sheet_forces(const NoliBlock* block, const double* x, NoliSheetForce
 
 // ---- energies -----------------------------------------------------------------------------------
 
-static void elasticity(const void* data, const double* x, int64_t begin, int64_t end, unsigned what,
-                       const NoliLocal* out) {
+static void shells_elasticity(const void* data, const double* x, int64_t begin, int64_t end,
+                              unsigned what, const NoliLocal* out) {
   const NoliBlockEnergy* energy = data;
   NoliMembrane scaled = noli_shells_of(energy->block)->membrane;
   scaled.scale = energy->scale;
@@ -348,17 +348,17 @@ const NoliBlockType noli_block_shells = {.name = "shells",
                                          .serves = shells_serves,
                                          .work = shells_work,
                                          .add = shells_add,
-                                         .set_rest = set_rest,
+                                         .set_rest = shells_set_rest,
                                          .finish = shells_finish,
                                          .destroy = shells_destroy,
                                          .is_inverted = is_beyond,
                                          .inversion_bound = limit_bound,
-                                         .turn = turn,
+                                         .turn = shells_turn,
                                          .add_mass = shells_add_mass,
                                          .size = shells_size,
                                          .add_stress = shells_add_stress,
                                          .sheet_forces = sheet_forces,
-                                         .elasticity = elasticity,
+                                         .elasticity = shells_elasticity,
                                          .bending = bending,
                                          .damping = &noli_block_damping,
                                          .derivatives =

@@ -50,8 +50,8 @@ done:
   return status;
 }
 
-static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t first,
-                           const double* X, double thickness) {
+static NoliStatus tets_set_rest(NoliBlock* block, int32_t begin, int32_t end, int32_t first,
+                                const double* X, double thickness) {
   NoliTetsBlock* self = block->self;
   NoliStatus status =
       noli_tets_set_rest(block->context, &self->tets, begin, end, block->number, first, X);
@@ -79,7 +79,7 @@ static void tets_destroy(NoliBlock* block) {
 
 // ---- orientation --------------------------------------------------------------------------------
 
-static bool is_inverted(const NoliBlock* block, const double* x, int32_t element) {
+static bool tets_is_inverted(const NoliBlock* block, const double* x, int32_t element) {
   NoliTets one = {.n_tet = 1, .tet = block->node + 4 * (int64_t)element};
   return noli_tets_first_inverted(&one, x, 1) != NOLI_NULL_INDEX;
 }
@@ -97,7 +97,7 @@ static int32_t point_count(const NoliBlock* block) {
   return 1;
 }
 
-static double point_volume(const NoliBlock* block, int32_t element, int32_t q) {
+static double tets_point_volume(const NoliBlock* block, int32_t element, int32_t q) {
   (void)q;
   return noli_tets_block_of(block)->tets.volume[element];
 }
@@ -128,8 +128,8 @@ static void tets_add_stress(const NoliBlock* block, int32_t element, const doubl
 
 // ---- energies -----------------------------------------------------------------------------------
 
-static void elasticity(const void* data, const double* x, int64_t begin, int64_t end, unsigned what,
-                       const NoliLocal* out) {
+static void tets_elasticity(const void* data, const double* x, int64_t begin, int64_t end,
+                            unsigned what, const NoliLocal* out) {
   const NoliBlockEnergy* energy = data;
   NoliElasticity scaled = noli_tets_block_of(energy->block)->elasticity;
   scaled.scale = energy->scale;
@@ -142,8 +142,8 @@ static int64_t damping_size(const NoliBlock* block, NoliBlockPart part) {
   return 90 * (int64_t)noli_damping_count(noli_tets_block_of(block)->damped);
 }
 
-static void set_damping(const NoliBlock* block, NoliBlockPart part, const double* x,
-                        int32_t n_threads, double* stiffness) {
+static void tets_set_damping(const NoliBlock* block, NoliBlockPart part, const double* x,
+                             int32_t n_threads, double* stiffness) {
   (void)part;
   noli_damping_stiffness(noli_tets_block_of(block)->damped, x, n_threads, stiffness);
 }
@@ -184,7 +184,7 @@ static NoliEnergyTerm damping_term(const NoliBlockEnergy* energy) {
 
 // For the damped elements only.
 static const NoliBlockDamping damping = {.size = damping_size,
-                                         .set = set_damping,
+                                         .set = tets_set_damping,
                                          .add_force = add_damping_force,
                                          .loss = damping_loss,
                                          .term = damping_term,
@@ -198,17 +198,17 @@ const NoliBlockType noli_block_tets = {.name = "tets",
                                        .serves = tets_serves,
                                        .work = tets_work,
                                        .add = tets_add,
-                                       .set_rest = set_rest,
+                                       .set_rest = tets_set_rest,
                                        .finish = tets_finish,
                                        .destroy = tets_destroy,
-                                       .is_inverted = is_inverted,
+                                       .is_inverted = tets_is_inverted,
                                        .inversion_bound = inversion_bound,
                                        .point_count = point_count,
-                                       .point_volume = point_volume,
+                                       .point_volume = tets_point_volume,
                                        .deformation = deformation,
                                        .add_mass = tets_add_mass,
                                        .size = tets_size,
                                        .add_stress = tets_add_stress,
-                                       .elasticity = elasticity,
+                                       .elasticity = tets_elasticity,
                                        .damping = &damping,
                                        .derivatives = NOLI_DERIVATIVES_OF(noli_tets_derivatives)};

@@ -40,7 +40,7 @@ static NoliHinges hinge_of(const NoliBlock* block, int64_t stencil, double* stif
 }
 
 // Derivatives of a hinge (12 x 12) as those of its stencil.
-static void spread(const NoliBlock* block, const double own[144], double* out) {
+static void shells_derivatives_spread(const NoliBlock* block, const double own[144], double* out) {
   int32_t n = 3 * noli_block_stencils(block, NOLI_PART_BENDING).size;
   for (int i = 0; i < 144; i++) {
     out[n * (i / 12) + i % 12] = own[i];
@@ -265,7 +265,7 @@ static void bending_by_rest(const NoliBlock* block, int64_t stencil, const doubl
   noli_bending_by_rest(&bending, 0, X, x, own);
   noli_bending_evaluate(&bending, x, 0, 1, NOLI_EVAL_GRADIENT, &out);
   add_woven(block, &hinge, X, 12, gradient, own);
-  spread(block, own, derivative);
+  shells_derivatives_spread(block, own, derivative);
 }
 
 // ---- moduli -------------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ typedef struct Derivative {
   NoliPlate plate;
 } Derivative;
 
-static Derivative derivative_of(const NoliBlock* block, int32_t t, bool by_mu) {
+static Derivative shells_derivatives_derivative_of(const NoliBlock* block, int32_t t, bool by_mu) {
   const NoliShells* self = noli_shells_of(block);
   const NoliShellDef* def = &self->def[t];
   double mu = block->lame_mu[t], lambda = block->lame_lambda[t], sum = lambda + mu;
@@ -316,7 +316,7 @@ static void evaluate_by_modulus(const NoliBlock* block, int64_t t, bool by_mu, c
                              .rest_inverse = self->triangles.rest_inverse + 4 * t,
                              .axis = self->triangles.axis + 3 * t,
                              .area = self->triangles.area + t};
-  Derivative derivative = derivative_of(block, (int32_t)t, by_mu);
+  Derivative derivative = shells_derivatives_derivative_of(block, (int32_t)t, by_mu);
   const NoliMembrane membrane = {.triangles = &one,
                                  .law = self->law + t,
                                  .parameters = &derivative.parameters,
@@ -341,7 +341,7 @@ static void membrane_by_moduli(const NoliBlock* block, int64_t t, const double* 
 static double stiffness_derivative(const NoliBlock* block, const int32_t* node, const int32_t* tri,
                                    int k, bool by_mu, const double* X) {
   const NoliShells* self = noli_shells_of(block);
-  NoliPlate derivative = derivative_of(block, tri[k], by_mu).plate;
+  NoliPlate derivative = shells_derivatives_derivative_of(block, tri[k], by_mu).plate;
   const double none[2] = {0.0, 0.0}, along[2] = {derivative.first, derivative.second};
   const double* const axis[2] = {self->triangles.axis + 3 * (int64_t)tri[0],
                                  self->triangles.axis + 3 * (int64_t)tri[1]};
@@ -369,8 +369,8 @@ static void moments_by_moduli(const NoliBlock* block, int64_t f, const double* X
                               const double turn[FOLD_HINGES], NoliVec3 moment[FOLD_HINGES]) {
   int32_t t = noli_shells_of(block)->folds.tri[2 * f];
   const NoliFoldRest rest = fold_at_rest(block, f, X);
-  const NoliPlate plate[3] = {derivative_of(block, t, true).plate,
-                              derivative_of(block, t, false).plate};
+  const NoliPlate plate[3] = {shells_derivatives_derivative_of(block, t, true).plate,
+                              shells_derivatives_derivative_of(block, t, false).plate};
   noli_folds_moments_by_plate(&noli_shells_of(block)->folds, f, &rest, plate, turn, moment);
 }
 
@@ -424,8 +424,9 @@ static void tangent_product(const NoliBlock* block, int32_t element, const NoliV
                             const NoliMat3* F, const NoliMat3* W, NoliTangentProduct* product) {
   const NoliShells* self = noli_shells_of(block);
   NoliMat3 rest = directions_of(block, element, gradient);
-  const NoliMembraneParameters change[2] = {derivative_of(block, element, true).parameters,
-                                            derivative_of(block, element, false).parameters};
+  const NoliMembraneParameters change[2] = {
+      shells_derivatives_derivative_of(block, element, true).parameters,
+      shells_derivatives_derivative_of(block, element, false).parameters};
   noli_membrane_tangent_product(self->law[element], &self->parameters[element], change, &rest, F, W,
                                 product);
 }
@@ -458,8 +459,8 @@ static void shells_bending_damping(const NoliBlock* block, int64_t stencil, cons
   NoliBending bending = {.hinges = &hinge, .scale = 1.0};
   noli_bending_damping(&bending, 0, X, y, w, damping->force, by_y, by_rest);
   add_woven(block, &hinge, X, 12, damping->force, by_rest);
-  spread(block, by_y, damping->by_y);
-  spread(block, by_rest, damping->by_rest);
+  shells_derivatives_spread(block, by_y, damping->by_y);
+  shells_derivatives_spread(block, by_rest, damping->by_rest);
   memcpy(damping->element, hinge.tri, sizeof damping->element);
   hinge_by_moduli(block, &hinge, X, 12, damping->force, damping->by_mu, damping->by_lambda);
 }

@@ -103,8 +103,8 @@ void noli_element_volume_derivative(const NoliBlock* block, int32_t element, con
   }
 }
 
-static void set_point(const NoliBlock* block, int32_t element, int32_t q, const double* X,
-                      const NoliMat3* F, Point* point) {
+static void element_derivatives_set_point(const NoliBlock* block, int32_t element, int32_t q,
+                                          const double* X, const NoliMat3* F, Point* point) {
   point->n = block->n_local;
   point->F = F[q];
   point->volume = block->type->point_volume(block, element, q);
@@ -359,7 +359,7 @@ NoliStatus noli_element_derivatives_by_rest(NoliMixedList* list, const NoliBlock
       Point point;
       NoliMat3 P;
       double A[81];
-      set_point(block, e, q, X, F, &point);
+      element_derivatives_set_point(block, e, q, X, F, &point);
       tangent_at(block, e, q, &point.F, &P, A);
       add_rest(&point, &P, 1, (const double* const[]){A}, (const NoliMat3* const[]){&point.F},
                energy->scale, noli_mixed_block(blocks, e));
@@ -628,8 +628,9 @@ static void add_damping(const NoliBlock* block, int32_t e, const Point* point,
   }
 }
 
-static void set_damping(const NoliBlock* block, int32_t e, const NoliDampingDerivatives* at,
-                        const DampingBlocks* to) {
+static void element_derivatives_set_damping(const NoliBlock* block, int32_t e,
+                                            const NoliDampingDerivatives* at,
+                                            const DampingBlocks* to) {
   NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
   Point point;
   if (!block->type->solid) {
@@ -639,7 +640,7 @@ static void set_damping(const NoliBlock* block, int32_t e, const NoliDampingDeri
   }
   block->type->deformation(block, e, at->lagged, F);
   for (int32_t q = 0; q < block->type->point_count(block); q++) {
-    set_point(block, e, q, at->X, F, &point);
+    element_derivatives_set_point(block, e, q, at->X, F, &point);
     add_damping(block, e, &point, at, to);
   }
 }
@@ -758,7 +759,7 @@ NoliStatus noli_element_derivatives_of_damping(NoliMixedList* list, const NoliBl
     if (to.part != NULL) {
       set_part(&stencils, e, NOLI_PART_ELEMENTS, at->body, to.part);
     }
-    set_damping(block, e, at, &to);
+    element_derivatives_set_damping(block, e, at, &to);
   }
 
   if (!block->type->solid) {

@@ -31,7 +31,8 @@ NoliMaterialPoint noli_block_material(const NoliBlock* block, int32_t element, i
   return point;
 }
 
-static void set_point(const NoliBlock* block, int32_t element, int32_t q, Point* point) {
+static void history_derivatives_set_point(const NoliBlock* block, int32_t element, int32_t q,
+                                          Point* point) {
   point->material = noli_block_material(block, element, q, &point->place);
   point->node = block->node + block->n_local * (int64_t)element;
   noli_derivatives_of(block)->shape_gradients(block, element, q, point->gradient);
@@ -65,7 +66,7 @@ static int64_t count_branches(const NoliBlock* block, bool flowing) {
   for (int32_t e = 0; e < block->n_element; e++) {
     if (has_history(block, e)) {
       Point point;
-      set_point(block, e, 0, &point);
+      history_derivatives_set_point(block, e, 0, &point);
       int32_t of_point = noli_branch_count(&point.material) - first_branch(&point.material);
       of_point = flowing ? 1 - first_branch(&point.material) : of_point;
       n += of_point * (int64_t)block->type->point_count(block);
@@ -152,7 +153,7 @@ NoliStatus noli_block_derivatives_by_history(NoliMixedList* list, const NoliBloc
     block->type->deformation(block, e, x, F);
     for (int32_t q = 0; has_history(block, e) && q < block->type->point_count(block); q++) {
       Point point;
-      set_point(block, e, q, &point);
+      history_derivatives_set_point(block, e, q, &point);
       double factor = scale * block->type->point_volume(block, e, q);
       for (int32_t k = first_branch(&point.material); k < noli_branch_count(&point.material); k++) {
         set_branch(block, &point, k, &F[q], factor, first, s++, by_G);
@@ -187,7 +188,7 @@ static void set_numbers(const NoliBlock* block, int32_t e, const NoliMat3* F, do
   for (int32_t q = 0; q < block->type->point_count(block); q++) {
     Point point;
     NoliMat3 by[NOLI_MATERIAL_NUMBERS];
-    set_point(block, e, q, &point);
+    history_derivatives_set_point(block, e, q, &point);
     noli_history_stress_by_numbers(&point.material, &F[q], by);
     for (int32_t k = 0; k < n; k++) {
       history_derivatives_add_force(block, &point, &by[noli_number_inputs[which].first + k],
@@ -221,8 +222,9 @@ done:
 // ---- relaxation ---------------------------------------------------------------------------------
 
 // A change dX_b of a vertex at rest changes F by -F dX_b b_b^T.
-static NoliMat3 change_of(const NoliBlock* block, const Point* point, const NoliMat3* F,
-                          const double* dx, const double* dX) {
+static NoliMat3 history_derivatives_change_of(const NoliBlock* block, const Point* point,
+                                              const NoliMat3* F, const double* dx,
+                                              const double* dX) {
   NoliMat3 sum = {0};
   for (int32_t a = 0; a < block->n_local; a++) {
     if (point->node[a] != NOLI_NULL_INDEX) {
@@ -239,7 +241,7 @@ static NoliMat3 change_of(const NoliBlock* block, const Point* point, const Noli
   return sum;
 }
 
-static void add_to(double* to, double sign, NoliVec3 by) {
+static void history_derivatives_add_to(double* to, double sign, NoliVec3 by) {
   noli_store3(to, noli_mul_add3(noli_load3(to), sign, by));
 }
 
@@ -247,13 +249,15 @@ static void add_change(const NoliBlock* block, const Point* point, const NoliMat
                        const NoliMat3* by_F, double* by_x, double* by_X) {
   for (int32_t a = 0; by_x != NULL && a < block->n_local; a++) {
     if (point->node[a] != NOLI_NULL_INDEX) {
-      add_to(by_x + 3 * (int64_t)point->node[a], 1.0, noli_mul33_vec(by_F, point->gradient[a]));
+      history_derivatives_add_to(by_x + 3 * (int64_t)point->node[a], 1.0,
+                                 noli_mul33_vec(by_F, point->gradient[a]));
     }
   }
   for (int b = 0; by_X != NULL && b < 4; b++) {
     if (point->node[b] != NOLI_NULL_INDEX) {
       NoliVec3 by = noli_mul33_vec(by_F, point->vertex[b]);
-      add_to(by_X + 3 * (int64_t)point->node[b], -1.0, noli_transpose_mul33_vec(F, by));
+      history_derivatives_add_to(by_X + 3 * (int64_t)point->node[b], -1.0,
+                                 noli_transpose_mul33_vec(F, by));
     }
   }
 }
@@ -262,7 +266,7 @@ void noli_block_deformation_adjoint(const NoliBlock* block, int32_t element, int
                                     const double* X, const NoliMat3* F, const NoliMat3* by_F,
                                     double* by_x, double* by_X) {
   Point point;
-  set_point(block, element, q, &point);
+  history_derivatives_set_point(block, element, q, &point);
   noli_element_vertex_gradients(block, element, q, X, point.vertex);
   add_change(block, &point, F, by_F, by_x, by_X);
 }
@@ -310,13 +314,14 @@ static void relax_point(const NoliBlock* block, int32_t element, const NoliBlock
     add_numbers(numbers, element, to->by);
     return;
   }
-  NoliMat3 dF = change_of(block, point, F, to->change->x, to->change->X);
+  NoliMat3 dF = history_derivatives_change_of(block, point, F, to->change->x, to->change->X);
   get_numbers(to->change, element, numbers);
   noli_history_change_tangent(&point->material, &relaxation, &dF, to->change->before + i, numbers,
                               to->d_after + i);
 }
 
-static void relax(const NoliBlock* block, const NoliBlockRelaxation* at, const Vectors* to) {
+static void history_derivatives_relax(const NoliBlock* block, const NoliBlockRelaxation* at,
+                                      const Vectors* to) {
   for (int32_t e = 0; block->laws.first != NULL && e < block->n_element; e++) {
     NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
     if (!has_history(block, e)) {
@@ -325,7 +330,7 @@ static void relax(const NoliBlock* block, const NoliBlockRelaxation* at, const V
     block->type->deformation(block, e, at->x, F);
     for (int32_t q = 0; q < block->type->point_count(block); q++) {
       Point point;
-      set_point(block, e, q, &point);
+      history_derivatives_set_point(block, e, q, &point);
       noli_element_vertex_gradients(block, e, q, at->X, point.vertex);
       point.material.elapsed = at->elapsed;
       relax_point(block, e, at, &F[q], &point, to);
@@ -345,7 +350,7 @@ void noli_block_relaxation_tangent(const NoliBlock* block, const NoliBlockRelaxa
     return;
   }
   Vectors vectors = {.change = change, .d_after = d_after};
-  relax(block, at, &vectors);
+  history_derivatives_relax(block, at, &vectors);
 }
 
 void noli_block_relaxation_adjoint(const NoliBlock* block, const NoliBlockRelaxation* at,
@@ -361,7 +366,7 @@ void noli_block_relaxation_adjoint(const NoliBlock* block, const NoliBlockRelaxa
     return;
   }
   Vectors vectors = {.by = by, .by_after = by_after};
-  relax(block, at, &vectors);
+  history_derivatives_relax(block, at, &vectors);
 }
 
 int64_t noli_block_count_switches(const NoliBlock* block, const double* x) {
@@ -374,7 +379,7 @@ int64_t noli_block_count_switches(const NoliBlock* block, const double* x) {
     block->type->deformation(block, e, x, F);
     for (int32_t q = 0; q < block->type->point_count(block); q++) {
       Point point;
-      set_point(block, e, q, &point);
+      history_derivatives_set_point(block, e, q, &point);
       n += noli_history_switch(&point.material, &F[q]) < ROUNDING ? 1 : 0;
     }
   }

@@ -8,8 +8,9 @@ static bool has(unsigned wanted, NoliInput input) {
   return (wanted >> input & 1u) != 0;
 }
 
-static void add_column(const NoliMixedBlocks* blocks, int64_t stencil, int32_t node, int32_t column,
-                       double factor, NoliVec3 vector) {
+static void load_derivatives_add_column(const NoliMixedBlocks* blocks, int64_t stencil,
+                                        int32_t node, int32_t column, double factor,
+                                        NoliVec3 vector) {
   double* block = noli_mixed_block(blocks, stencil);
   double value[3];
   noli_store3(value, vector);
@@ -47,8 +48,9 @@ static NoliVec3 unit(NoliVec3 d) {
 // The gradient on the ends is -f and f, of a force f on the first: a change of f by a number.
 static void add_number(const NoliSprings* springs, int64_t s, NoliMixedBlocks* blocks,
                        int32_t column, double factor, NoliVec3 by) {
-  add_column(blocks, s, 0, column, -factor, by);
-  add_column(blocks, s, 1, column, springs->node[2 * s + 1] != NOLI_NULL_INDEX ? factor : 0.0, by);
+  load_derivatives_add_column(blocks, s, 0, column, -factor, by);
+  load_derivatives_add_column(blocks, s, 1, column,
+                              springs->node[2 * s + 1] != NOLI_NULL_INDEX ? factor : 0.0, by);
 }
 
 // The same by the positions of both ends, where f changes by `by_first` and `by_second`.
@@ -81,8 +83,8 @@ static void set_numbers(const NoliSprings* springs, int64_t s, const NoliConnect
 
 // Lengths that are the distance at rest change by its direction, and anchors that are places at
 // rest move.
-static void set_rest(const NoliSprings* springs, int64_t s, const NoliConnectionPoint* at,
-                     NoliMixedBlocks* blocks) {
+static void load_derivatives_set_rest(const NoliSprings* springs, int64_t s,
+                                      const NoliConnectionPoint* at, NoliMixedBlocks* blocks) {
   NoliVec3 n = unit(apart(springs, s, at->x)), rest = unit(apart(springs, s, at->X));
   double k = springs->stiffness[s];
   NoliMat3 by_first = {0}, by_second = {0};
@@ -122,7 +124,7 @@ static NoliStatus spring_mixed(NoliMixedList* list, const void* data, unsigned w
     void (*set)(const NoliSprings* springs, int64_t s, const NoliConnectionPoint* at,
                 NoliMixedBlocks* blocks);
   } kinds[] = {{NOLI_INPUT_SPRING, NOLI_SPRING_NUMBERS, set_numbers},
-               {NOLI_INPUT_REST, 6, set_rest},
+               {NOLI_INPUT_REST, 6, load_derivatives_set_rest},
                {NOLI_INPUT_DAMPED, 6, set_axis}};
 
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
@@ -201,7 +203,8 @@ NoliStatus noli_volume_derivatives(NoliMixedList* list, const NoliVolume* data, 
       for (int c = 0; c < NOLI_REGION_NUMBERS; c++) {
         blocks->input[NOLI_REGION_NUMBERS * t + c] = NOLI_REGION_NUMBERS * (int64_t)r + c;
         for (int32_t k = 0; k < 3; k++) {
-          add_column(blocks, t, k, c, data->scale * by[c], noli_face_cone_gradient(&face, k));
+          load_derivatives_add_column(blocks, t, k, c, data->scale * by[c],
+                                      noli_face_cone_gradient(&face, k));
         }
       }
     }
@@ -259,8 +262,8 @@ NoliStatus noli_pressure_derivatives(NoliMixedList* list, const NoliPressure* da
           noli_face_corners(faces->tri + 3 * i, x, noli_load3(data->origin + 3 * i));
       blocks->input[i] = force[i];
       for (int32_t k = 0; k < face.n; k++) {
-        add_column(blocks, i, k, 0, data->scale * data->value[i],
-                   noli_face_cone_gradient(&face, k));
+        load_derivatives_add_column(blocks, i, k, 0, data->scale * data->value[i],
+                                    noli_face_cone_gradient(&face, k));
       }
     }
   }

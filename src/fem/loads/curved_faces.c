@@ -152,8 +152,8 @@ void noli_curved_faces_free(NoliContext* context, NoliCurvedFaces* faces) {
 // ---- pressure -----------------------------------------------------------------------------------
 
 // Nodes of a face relative to a point, m.
-static void load_nodes(const NoliCurvedFaces* faces, int64_t i, const double* x, NoliVec3 origin,
-                       double* node_x) {
+static void curved_faces_load_nodes(const NoliCurvedFaces* faces, int64_t i, const double* x,
+                                    NoliVec3 origin, double* node_x) {
   for (int32_t a = 0; a < faces->n_node; a++) {
     int64_t node = faces->node[i * faces->n_node + a];
     noli_store3(node_x + 3 * a, noli_sub3(noli_load3(x + 3 * node), origin));
@@ -179,7 +179,7 @@ static double load_at(const NoliCurvedPressure* data, int64_t i, int32_t q) {
 // The potential of face i, without `scale`.
 static double face_energy(const NoliCurvedPressure* data, int64_t i, const double* x) {
   double node_x[3 * NOLI_TRI_NODES_MAX], sum = 0.0;
-  load_nodes(data->faces, i, x, noli_load3(data->origin), node_x);
+  curved_faces_load_nodes(data->faces, i, x, noli_load3(data->origin), node_x);
   for (int32_t q = 0; q < data->faces->n_point; q++) {
     Point p = interpolate(data->faces, q, node_x, rigid_at(data->faces, i, q));
     sum += load_at(data, i, q) / 3.0 * noli_dot3(p.r, noli_cross3(p.s, p.t));
@@ -236,7 +236,7 @@ static void face_derivatives(const NoliCurvedPressure* data, int64_t i, const do
   enum { BLOCKS_MAX = NOLI_TRI_NODES_MAX * (NOLI_TRI_NODES_MAX + 1) / 2 };
   const NoliCurvedFaces* faces = data->faces;
   double node_x[3 * NOLI_TRI_NODES_MAX], axis[3 * BLOCKS_MAX] = {0};
-  load_nodes(faces, i, x, noli_load3(data->origin), node_x);
+  curved_faces_load_nodes(faces, i, x, noli_load3(data->origin), node_x);
   if (gradient != NULL) {
     memset(gradient, 0, 3 * (size_t)faces->n_node * sizeof *gradient);
   }
@@ -312,7 +312,7 @@ void noli_curved_pressure_add_mantle(const NoliCurvedPressure* data, const doubl
   const NoliCurvedFaces* faces = data->faces;
   for (int64_t i = 0; i < faces->n; i++) {
     double node_x[3 * NOLI_TRI_NODES_MAX];
-    load_nodes(faces, i, x, noli_load3(data->origin), node_x);
+    curved_faces_load_nodes(faces, i, x, noli_load3(data->origin), node_x);
     for (int32_t q = 0; q < faces->n_point; q++) {
       Point p = interpolate(faces, q, node_x, rigid_at(faces, i, q));
       const double* shape = faces->shape + 3 * (int64_t)q * faces->n_node;
@@ -391,8 +391,8 @@ static void set_begin(const NoliCurvedPressure* data, int64_t i, int64_t origin_
   const NoliCurvedFaces* faces = data->faces;
   int32_t n = faces->n_node;
   double then[3 * NOLI_TRI_NODES_MAX], now[3 * NOLI_TRI_NODES_MAX], hessian[9 * BLOCKS_MAX];
-  load_nodes(faces, i, begin, noli_load3(data->origin), then);
-  load_nodes(faces, i, x, noli_load3(data->origin), now);
+  curved_faces_load_nodes(faces, i, begin, noli_load3(data->origin), then);
+  curved_faces_load_nodes(faces, i, x, noli_load3(data->origin), now);
   for (int32_t q = 0; q < faces->n_point; q++) {
     Point p = interpolate(faces, q, then, rigid_at(faces, i, q));
     Point at = interpolate(faces, q, now, rigid_at(faces, i, q));
@@ -459,7 +459,7 @@ NoliStatus noli_curved_traction_derivatives(NoliMixedList* list, const NoliCurve
   for (int64_t i = 0; i < faces->n; i++) {
     double rest[3 * NOLI_TRI_NODES_MAX];
     const int32_t* node = faces->node + i * faces->n_node;
-    load_nodes(faces, i, X, noli_load3(X + 3 * (int64_t)node[0]), rest);
+    curved_faces_load_nodes(faces, i, X, noli_load3(X + 3 * (int64_t)node[0]), rest);
     for (int32_t q = 0; q < faces->n_point; q++) {
       const double* shape = faces->shape + 3 * (int64_t)q * faces->n_node;
       Point p = interpolate(faces, q, rest, rigid_at(faces, i, q));
@@ -534,8 +534,8 @@ NoliStatus noli_curved_pressure_place_derivatives(NoliMixedList* list,
                                &blocks));
   for (int64_t i = 0; i < faces->n; i++) {
     double then[3 * NOLI_TRI_NODES_MAX], now[3 * NOLI_TRI_NODES_MAX];
-    load_nodes(faces, i, begin, origin, then);
-    load_nodes(faces, i, x, origin, now);
+    curved_faces_load_nodes(faces, i, begin, origin, then);
+    curved_faces_load_nodes(faces, i, x, origin, now);
     for (int32_t q = 0; q < faces->n_point; q++) {
       Point p = interpolate(faces, q, now, rigid_at(faces, i, q));
       Point was = interpolate(faces, q, then, rigid_at(faces, i, q));

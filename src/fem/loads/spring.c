@@ -62,8 +62,8 @@ static NoliMat3 stiffness_of(const NoliSprings* springs, int64_t s, const double
 // ---- terms --------------------------------------------------------------------------------------
 
 // Writes the results of one spring from the gradient and Hessian by d = second - first.
-static void store(const NoliSprings* springs, int64_t s, double scale, unsigned what, NoliVec3 by_d,
-                  const NoliMat3* hessian, NoliLocal out) {
+static void spring_store(const NoliSprings* springs, int64_t s, double scale, unsigned what,
+                         NoliVec3 by_d, const NoliMat3* hessian, NoliLocal out) {
   bool fixed = springs->node[2 * s + 1] == NOLI_NULL_INDEX;
   if ((what & NOLI_EVAL_GRADIENT) != 0) {
     noli_store3(out.gradient, noli_scale3(-scale, by_d));
@@ -88,8 +88,8 @@ static void evaluate_springs(const void* user, const double* x, int64_t begin, i
       out->energy[s - begin] = data->scale * noli_spring_energy(springs, s, x);
     }
     NoliMat3 hessian = stiffness_of(springs, s, x, (what & NOLI_EVAL_PROJECTED) != 0);
-    store(springs, s, data->scale, what, noli_spring_force(springs, s, x), &hessian,
-          noli_local_at(out, 2, s - begin));
+    spring_store(springs, s, data->scale, what, noli_spring_force(springs, s, x), &hessian,
+                 noli_local_at(out, 2, s - begin));
   }
 }
 
@@ -112,7 +112,7 @@ static void evaluate_damping(const void* user, const double* x, int64_t begin, i
     if ((what & NOLI_EVAL_ENERGY) != 0) {
       out->energy[s - begin] = 0.5 * data->scale * noli_dot3(moved, by_d);
     }
-    store(springs, s, data->scale, what, by_d, &matrix, noli_local_at(out, 2, s - begin));
+    spring_store(springs, s, data->scale, what, by_d, &matrix, noli_local_at(out, 2, s - begin));
   }
 }
 

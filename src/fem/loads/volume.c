@@ -28,7 +28,7 @@ typedef struct Side {
   int64_t at;
 } Side;
 
-static int compare_sides(const void* a, const void* b) {
+static int volume_compare_sides(const void* a, const void* b) {
   const Side *p = a, *q = b;
   int order = (p->key > q->key) - (p->key < q->key);
   return order != 0 ? order : noli_order(p->at, q->at);
@@ -44,7 +44,7 @@ static NoliStatus sort_sides(NoliContext* context, const int32_t* tri, int32_t n
   for (int64_t i = 0; i < 3 * (int64_t)n_tri; i++) {
     side[i] = (Side){side_key(tri, i, bits), i};
   }
-  noli_sort(side, 3 * (int64_t)n_tri, sizeof *side, compare_sides);
+  noli_sort(side, 3 * (int64_t)n_tri, sizeof *side, volume_compare_sides);
   *out = side;
 done:
   return status;

@@ -44,7 +44,8 @@ static void tensor(Point a, Point b, NoliDual out[3]) {
 
 // Position of the third node of a triangle on the right of the edge a to b; `at` are positions of
 // the ends and of the third node in space.
-static Point lay_out(Point a, Point b, NoliDual3 at_a, NoliDual3 at_b, NoliDual3 third) {
+static Point fold_stiffness_lay_out(Point a, Point b, NoliDual3 at_a, NoliDual3 at_b,
+                                    NoliDual3 third) {
   NoliDual3 edge = noli_dual_sub3(at_b, at_a), side = noli_dual_sub3(third, at_a);
   NoliDual length_sqr = noli_dual_dot3(edge, edge);
   NoliDual along = noli_dual_div(noli_dual_dot3(edge, side), length_sqr);
@@ -170,8 +171,8 @@ static void set_around(int i, int around[5]) {
 
 // How the angle of a triangle with the sheet at its edge i depends on its hinges: `weight`. Finds
 // the eigenvectors first, or takes those that it found for the same values.
-static void divide(int i, const Response response[HINGES], bool first, Eigen* eigen,
-                   NoliDual weight[HINGES]) {
+static void fold_stiffness_divide(int i, const Response response[HINGES], bool first, Eigen* eigen,
+                                  NoliDual weight[HINGES]) {
   static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
   int around[5];
   double plain[9];
@@ -281,8 +282,8 @@ static void set_corners(const Place* place, NoliDual* area, Point z[3]) {
 // at[0] to at[1].
 static void put_hinge(const Place* place, int i, const Point at[3], Plan* plan) {
   const int8_t* local = place->hinge + 4 * i;
-  plan->third[i] = lay_out(at[0], at[1], node_at(place, local[0]), node_at(place, local[1]),
-                           node_at(place, local[3]));
+  plan->third[i] = fold_stiffness_lay_out(at[0], at[1], node_at(place, local[0]),
+                                          node_at(place, local[1]), node_at(place, local[3]));
   plan->response[i] = respond(at[0], at[1], at[2], plan->third[i]);
 }
 
@@ -323,7 +324,7 @@ static Plan plan_of(const Place* place, const Plan* still) {
       changes = changes || follows(place, around[j]);
     }
     if (changes && plan.response[i].exists) {
-      divide(i, plan.response, all, &plan.eigen[i], plan.weight[i]);
+      fold_stiffness_divide(i, plan.response, all, &plan.eigen[i], plan.weight[i]);
     }
   }
   return plan;

@@ -177,7 +177,7 @@ typedef struct Side {
   int32_t third;
 } Side;
 
-static int compare_sides(const void* one, const void* two) {
+static int hinge_compare_sides(const void* one, const void* two) {
   const Side *a = one, *b = two;
   const int32_t key_a[3] = {a->low, a->high, a->tri}, key_b[3] = {b->low, b->high, b->tri};
   return noli_compare_tuples(key_a, key_b, 3);
@@ -193,7 +193,7 @@ static void list_sides(int32_t begin, int32_t end, const int32_t* tri, Side* sid
                                          .third = tri[3 * t + (k + 2) % 3]};
     }
   }
-  noli_sort(side, 3 * ((int64_t)end - begin), sizeof *side, compare_sides);
+  noli_sort(side, 3 * ((int64_t)end - begin), sizeof *side, hinge_compare_sides);
 }
 
 static NoliStatus add_hinge(NoliContext* context, const Side* one, const Side* two, const double* X,

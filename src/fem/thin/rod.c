@@ -75,7 +75,7 @@ typedef struct Turn {
   NoliVec3 c0, c1; // derivatives of c by the edges
 } Turn;
 
-static Turn turn_at(const double* x, const int32_t* node) {
+static Turn rod_turn_at(const double* x, const int32_t* node) {
   Turn turn;
   NoliVec3 e0 = noli_sub3(rod_vertex(x, node[1]), rod_vertex(x, node[0]));
   NoliVec3 e1 = noli_sub3(rod_vertex(x, node[2]), rod_vertex(x, node[1]));
@@ -166,7 +166,7 @@ void noli_turning_evaluate(const void* data, const double* x, int64_t begin, int
   const NoliTurning* turning = data;
   const NoliTurns* turns = turning->turns;
   for (int64_t i = begin; i < end; i++) {
-    Turn turn = turn_at(x, turns->node + 3 * i);
+    Turn turn = rod_turn_at(x, turns->node + 3 * i);
     double k = turning->scale * turns->stiffness[i], rest = turns->rest[i], first, second;
     if (what & NOLI_EVAL_ENERGY) {
       double excess = kappa_of(&turn) - rest, energy = 0.5 * k * excess * excess;
@@ -214,7 +214,7 @@ static NoliStatus add_turn(NoliContext* context, const End* one, const End* two,
   NOLI_TRY(noli_grow(context, (void**)&turns->rest, &capacity[2], i + 1, sizeof(double)));
   NOLI_TRY(noli_grow(context, (void**)&turns->stiffness, &capacity[3], i + 1, sizeof(double)));
   const int32_t node[3] = {one->other, one->node, two->other};
-  Turn turn = turn_at(X, node);
+  Turn turn = rod_turn_at(X, node);
   NoliVec3 at = rod_vertex(X, one->node);
   NOLI_CHECK(context, turn.more > FOLD, NOLI_ERROR_ARGUMENT,
              "segments %d and %d at (%g, %g, %g) are folded onto each other", one->segment - begin,
@@ -293,7 +293,7 @@ void noli_turning_by_rest(const NoliTurning* turning, int64_t i, const double* X
                           double derivative[81]) {
   const NoliTurns* turns = turning->turns;
   const int32_t *node = turns->node + 3 * i, *segment = turns->segment + 2 * i;
-  Turn now = turn_at(x, node), rest = turn_at(X, node);
+  Turn now = rod_turn_at(x, node), rest = rod_turn_at(X, node);
   double by_now[9], by_rest[9], by_stiffness[9], first, second, k = turns->stiffness[i];
   cosine_gradient(&now, by_now);
   cosine_gradient(&rest, by_rest);
@@ -311,7 +311,7 @@ void noli_turning_energy_by_rest(const NoliTurning* turning, int64_t i, const do
                                  const double* x, double derivative[9]) {
   const NoliTurns* turns = turning->turns;
   const int32_t *node = turns->node + 3 * i, *segment = turns->segment + 2 * i;
-  Turn now = turn_at(x, node), rest = turn_at(X, node);
+  Turn now = rod_turn_at(x, node), rest = rod_turn_at(X, node);
   double by_rest[9], by_stiffness[9], k = turns->stiffness[i];
   double excess = kappa_of(&now) - turns->rest[i], turned = kappa_by_cosine(&rest);
   cosine_gradient(&rest, by_rest);
@@ -413,7 +413,7 @@ void noli_turning_damping(const NoliTurning* turning, int64_t i, const double* X
                           const double w[9], double force[9], double by_x[81], double by_rest[81]) {
   const NoliTurns* turns = turning->turns;
   const int32_t *node = turns->node + 3 * i, *segment = turns->segment + 2 * i;
-  Turn now = turn_at(x, node), rest = turn_at(X, node);
+  Turn now = rod_turn_at(x, node), rest = rod_turn_at(X, node);
   double k = turning->scale * turns->stiffness[i], by_c[3], H[36], projected[36], value[6],
          vector[36], edge[6], product[6], by_edge[6][6], by_turn[6], by_stiffness[9], turned[9];
   if (!(k > 0.0)) {

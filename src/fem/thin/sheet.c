@@ -231,7 +231,7 @@ static double bound_of(const NoliSheet* F, const NoliSheet* G, double limit, dou
   return low;
 }
 
-static void bound_range(void* user, int64_t begin, int64_t end, int32_t worker) {
+static void sheet_bound_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   Search* search = user;
   const NoliMembrane* membrane = search->membrane;
   for (int64_t t = begin; t < end; t++) {
@@ -277,6 +277,6 @@ double noli_membrane_limit_bound(const NoliMembrane* data, const double* x, cons
                                  double keep, int32_t n_threads, int32_t* blocking) {
   Search search = {
       .membrane = data, .x = x, .p = p, .keep = keep, .found = {.block = TRIANGLES_PER_BLOCK}};
-  return noli_search_inversion_bound(&search.found, data->triangles->n_tri, n_threads, bound_range,
-                                     beyond_range, &search, blocking);
+  return noli_search_inversion_bound(&search.found, data->triangles->n_tri, n_threads,
+                                     sheet_bound_range, beyond_range, &search, blocking);
 }

@@ -125,7 +125,7 @@ void noli_twists_transport_tangent(const NoliTwists* twists, const int32_t* segm
          sizeof *d_after * (size_t)twists->turns->n);
 }
 
-static void add_to(double* to, double factor, NoliVec3 by) {
+static void twist_add_to(double* to, double factor, NoliVec3 by) {
   noli_store3(to, noli_mul_add3(noli_load3(to), factor, by));
 }
 
@@ -140,18 +140,18 @@ void noli_twists_transport_adjoint(const NoliTwists* twists, const int32_t* segm
     NoliVec3 by_t1 =
         noli_mul_add3(noli_load3(by_after + FRAME * s), -noli_dot3(by_d, at.t1), at.d1);
     NoliVec3 by_edge = across_edge(&at, noli_mul_add3(by_t1, phi, at.h));
-    add_to(by_x + 3 * (int64_t)node[1], 1.0, by_edge);
-    add_to(by_x + 3 * (int64_t)node[0], -1.0, by_edge);
-    add_to(by_before + FRAME * s, phi, at.h);
-    add_to(by_before + FRAME * s + 3, phi, at.b);
+    twist_add_to(by_x + 3 * (int64_t)node[1], 1.0, by_edge);
+    twist_add_to(by_x + 3 * (int64_t)node[0], -1.0, by_edge);
+    twist_add_to(by_before + FRAME * s, phi, at.h);
+    twist_add_to(by_before + FRAME * s + 3, phi, at.b);
   }
 }
 
 // Derivatives of the gradient by edges and angles, by columns of the frame of segment e, own
 // tangent and director: the column of the Hessian by its angle, times the turn that the frame
 // makes, and its force times the derivative of that turn by the edge.
-static void add_frame(const Derivatives* derivatives, const Transport* at, double sign, int e,
-                      double by[UNKNOWNS][12]) {
+static void twist_add_frame(const Derivatives* derivatives, const Transport* at, double sign, int e,
+                            double by[UNKNOWNS][12]) {
   double turn[6], force = derivatives->gradient[EDGES + e];
   noli_store3(turn, noli_scale3(sign, at->h));
   noli_store3(turn + 3, at->b);
@@ -185,7 +185,7 @@ void noli_twisting_by_frame(const NoliTwisting* twisting, int64_t i, const doubl
     const double* own = twisting->frame + FRAME * (int64_t)twists->turns->segment[2 * i + e];
     double sign = twists->sign[2 * i + e];
     Transport at = transport_of(own, sign, edge_of(x, twists->node + NODES * i + e));
-    add_frame(&derivatives, &at, sign, e, by);
+    twist_add_frame(&derivatives, &at, sign, e, by);
   }
   for (int c = 0; c < 12; c++) {
     double column[UNKNOWNS], out[3 * NODES];
@@ -368,8 +368,8 @@ void noli_twisting_energy_derivatives(const NoliTwisting* twisting, int64_t i, c
     double force = derivatives.gradient[EDGES + e], sign = twists->sign[2 * i + e];
     Transport at = transport_of(own, sign, edge_of(x, twists->node + NODES * i + e));
     out->by_radius -= force * state.angle[e];
-    add_to(out->by_frame + 6 * e, force * sign, at.h);
-    add_to(out->by_frame + 6 * e + 3, force, at.b);
+    twist_add_to(out->by_frame + 6 * e, force * sign, at.h);
+    twist_add_to(out->by_frame + 6 * e + 3, force, at.b);
   }
 }
 

@@ -19,7 +19,7 @@ typedef struct Damped {
 } Damped;
 
 // The derivative of a jet by three edges in any order.
-static double third_of(const Jet* jet, int i, int j, int k) {
+static double twist_damping_third_of(const Jet* jet, int i, int j, int k) {
   int low = i < j ? i : j, high = i < j ? j : i;
   return k < low    ? jet->third[k][low][high]
          : k < high ? jet->third[low][k][high]
@@ -50,7 +50,7 @@ static void set_third_by_edges(const Turn* turn, const double angle[2], const do
     for (int j = 0; j < EDGES; j++) {
       for (int k = 0; k < EDGES; k++) {
         third[i][UNKNOWNS * j + k] =
-            third_of(&sum, i, j, k) + force[4] * twist[i] * twist[j] * twist[k];
+            twist_damping_third_of(&sum, i, j, k) + force[4] * twist[i] * twist[j] * twist[k];
       }
     }
   }

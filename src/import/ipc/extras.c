@@ -79,7 +79,8 @@ static bool stands_still(const NoliIpcRegion* region) {
   return sum == 0.0;
 }
 
-static NoliStatus add_region(NoliIpcWorld* world, int64_t index, const NoliIpcRegion* region) {
+static NoliStatus ipc_extras_add_region(NoliIpcWorld* world, int64_t index,
+                                        const NoliIpcRegion* region) {
   NoliStatus status = NOLI_OK;
   const double* range = region->load ? world->script->load_time : world->script->region_time;
   NoliIpcPhase phase = {0};
@@ -151,7 +152,7 @@ static NoliStatus add_regions(NoliIpcWorld* world, int64_t index, bool alone) {
       }
       NOLI_IPC_CHECK(world->source, region->line, !part->kinematic,
                      "DBC: cannot be combined with linearVelocity, angularVelocity and meshSeq");
-      NOLI_TRY(add_region(world, index, region));
+      NOLI_TRY(ipc_extras_add_region(world, index, region));
     }
   }
 done:

@@ -184,7 +184,8 @@ static bool is_own_motion(const NoliIpcPart* part, const json_t* move) {
 }
 
 // Parts `first` to `first` + `count` - 1, which are one entry.
-static NoliStatus write_part(const Writer* w, int64_t first, int32_t count, json_t* list) {
+static NoliStatus ipc_import_write_part(const Writer* w, int64_t first, int32_t count,
+                                        json_t* list) {
   NoliStatus status = NOLI_OK;
   const NoliIpcPart* part = &w->world->parts.data[first];
   const NoliIpcFile* file = &w->world->files.data[part->file];
@@ -218,7 +219,7 @@ done:
 }
 
 // How many parts from `first` on are a row of copies of which nothing is said one by one.
-static int32_t row_of(const NoliIpcWorld* world, int64_t first) {
+static int32_t ipc_import_row_of(const NoliIpcWorld* world, int64_t first) {
   const NoliIpcPart* part = &world->parts.data[first];
   const int32_t* count = part->shape->count;
   int32_t n = 1;
@@ -237,8 +238,9 @@ static NoliStatus write_parts(const Writer* w) {
   NOLI_TRY(put_made(w, w->root, "bodies", json_array(), &bodies));
   NOLI_TRY(put_made(w, w->root, "obstacles", json_array(), &obstacles));
   for (int64_t i = 0; i < w->world->parts.count;) {
-    int32_t n = row_of(w->world, i);
-    NOLI_TRY(write_part(w, i, n, is_body(&w->world->parts.data[i]) ? bodies : obstacles));
+    int32_t n = ipc_import_row_of(w->world, i);
+    NOLI_TRY(
+        ipc_import_write_part(w, i, n, is_body(&w->world->parts.data[i]) ? bodies : obstacles));
     i += n;
   }
 done:

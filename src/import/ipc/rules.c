@@ -211,8 +211,8 @@ static int32_t follow(const NoliIpcWorld* world, double x, double velocity, doub
 }
 
 // Splits the first phase at the steps (n_steps). `*n_phases` grows.
-static void split(NoliIpcPhase* phases, int32_t* n_phases, After after, const int64_t* steps,
-                  int32_t n_steps) {
+static void ipc_rules_split(NoliIpcPhase* phases, int32_t* n_phases, After after,
+                            const int64_t* steps, int32_t n_steps) {
   for (int32_t i = 0; i < n_steps && after != STAY; i++) {
     NoliIpcPhase* last = &phases[*n_phases - 1];
     NoliIpcPhase next = *last;
@@ -298,7 +298,7 @@ static void make_phases(const NoliIpcWorld* world, const Rules* r, const int8_t*
   }
   phases[0] = first;
   *n_phases = 1;
-  split(phases, n_phases, of->after, steps, n_steps);
+  ipc_rules_split(phases, n_phases, of->after, steps, n_steps);
 }
 
 // The vertices of a part with this rule that belong to a tetrahedron.

@@ -36,7 +36,7 @@ done:
   return status;
 }
 
-static bool is_zero(const json_t* value) {
+static bool boundary_is_zero(const json_t* value) {
   return json_is_number(value) && json_number_value(value) == 0.0;
 }
 
@@ -44,7 +44,8 @@ static bool is_zero(const json_t* value) {
 static NoliStatus make_motion(NoliPolyfem* import, json_t* component[3], json_t** motion) {
   NoliStatus status = NOLI_OK;
   *motion = json_object();
-  if (is_zero(component[0]) && is_zero(component[1]) && is_zero(component[2])) {
+  if (boundary_is_zero(component[0]) && boundary_is_zero(component[1]) &&
+      boundary_is_zero(component[2])) {
     NOLI_TRY(noli_polyfem_set(import, *motion, "hold", json_true()));
     goto done;
   }
@@ -103,7 +104,7 @@ NoliStatus noli_polyfem_obstacle_motion(NoliPolyfem* import, int32_t id, json_t*
   bool moves = false;
   for (size_t i = 0; i < 3; i++) {
     NOLI_TRY(read_component(import, &item, i, &component[i]));
-    moves = moves || !is_zero(component[i]);
+    moves = moves || !boundary_is_zero(component[i]);
   }
 
   // obstacles stand still without a motion

@@ -11,7 +11,8 @@ enum { TOKEN_SIZE = 200, MAX_STEPS = 64 };
 
 // ---- reading ------------------------------------------------------------------------------------
 
-static NoliStatus read_text(NoliContext* context, const char* path, char** text, size_t* size) {
+static NoliStatus polyfem_read_text(NoliContext* context, const char* path, char** text,
+                                    size_t* size) {
   NoliStatus status = NOLI_OK;
   NOLI_ARRAY(char) buffer = {0};
   FILE* stream = fopen(path, "rb");
@@ -71,7 +72,7 @@ static NoliStatus read_common(NoliPolyfem* import, const char* name) {
     NOLI_TRY(polyfem_join(context, last->name, name, &next->owned_name));
   }
   next->name = next->owned_name;
-  status = read_text(context, next->name, &next->owned_text, &next->size);
+  status = polyfem_read_text(context, next->name, &next->owned_text, &next->size);
   if (status == NOLI_ERROR_FORMAT) {
     char why[300];
     snprintf(why, sizeof why, "%s", noli_context_message(context));
@@ -95,7 +96,7 @@ done:
 // ---- merging: RFC 7396 --------------------------------------------------------------------------
 
 // A new tree: `target` (may be NULL) changed by `change`.
-static json_t* merge(const json_t* target, const json_t* change) {
+static json_t* polyfem_merge(const json_t* target, const json_t* change) {
   if (!json_is_object(change)) {
     return json_deep_copy(change);
   }
@@ -106,7 +107,8 @@ static json_t* merge(const json_t* target, const json_t* change) {
   json_object_foreach(object, key, value) {
     if (json_is_null(value)) {
       json_object_del(result, key);
-    } else if (json_object_set_new(result, key, merge(json_object_get(result, key), value)) != 0) {
+    } else if (json_object_set_new(result, key,
+                                   polyfem_merge(json_object_get(result, key), value)) != 0) {
       json_decref(result);
       return NULL;
     }
@@ -348,7 +350,7 @@ static void where(const NoliSceneSource* source, const NoliSceneStep* steps, int
 static NoliStatus put_together(NoliPolyfem* import, int32_t k, json_t* below, json_t** tree) {
   NoliStatus status = NOLI_OK;
   NoliPolyfemFile* file = &import->files.file[k];
-  *tree = merge(below, file->tree);
+  *tree = polyfem_merge(below, file->tree);
   NOLI_CHECK(import->source.context, *tree != NULL, NOLI_ERROR_MEMORY, "out of memory");
   json_object_del(*tree, "common");
   json_object_del(*tree, "patch");

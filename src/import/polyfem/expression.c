@@ -140,7 +140,8 @@ typedef struct Reader {
   int depth;
 } Reader;
 
-static NoliStatus read_list(Reader* reader, NoliSceneText* out, NoliPolyfemLevel* level);
+static NoliStatus polyfem_expression_read_list(Reader* reader, NoliSceneText* out,
+                                               NoliPolyfemLevel* level);
 static NoliStatus read_sum(Reader* reader, NoliSceneText* out, NoliPolyfemLevel* level);
 static NoliStatus read_signed(Reader* reader, NoliSceneText* out, NoliPolyfemLevel* level);
 
@@ -169,7 +170,7 @@ static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-static bool is_letter(char c) {
+static bool polyfem_expression_is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
@@ -284,7 +285,7 @@ done:
 static NoliStatus read_name(Reader* reader, NoliSceneText* out, NoliPolyfemLevel* level) {
   const char* start = reader->at;
   int n = 0;
-  while (is_letter(start[n]) || is_digit(start[n]) || start[n] == '_') {
+  while (polyfem_expression_is_letter(start[n]) || is_digit(start[n]) || start[n] == '_') {
     n++;
   }
   char name[NAME_SIZE] = "";
@@ -317,13 +318,13 @@ static NoliStatus read_base(Reader* reader, NoliSceneText* out, NoliPolyfemLevel
   if (is_digit(*reader->at) || *reader->at == '.') {
     return read_number(reader, out);
   }
-  if (is_letter(*reader->at)) {
+  if (polyfem_expression_is_letter(*reader->at)) {
     return read_name(reader, out, level);
   }
   if (!polyfem_expression_take(reader, '(')) {
     return fail_here(reader, *reader->at == '\0' ? "unexpected end" : "unexpected symbol");
   }
-  NOLI_TRY(read_list(reader, out, level));
+  NOLI_TRY(polyfem_expression_read_list(reader, out, level));
   if (!polyfem_expression_take(reader, ')')) {
     status = fail_here(reader, "a parenthesis is missing");
   }
@@ -433,7 +434,8 @@ done:
 }
 
 // Reads several values, of which the last one counts.
-static NoliStatus read_list(Reader* reader, NoliSceneText* out, NoliPolyfemLevel* level) {
+static NoliStatus polyfem_expression_read_list(Reader* reader, NoliSceneText* out,
+                                               NoliPolyfemLevel* level) {
   NoliStatus status = NOLI_OK;
   int64_t start = out->count;
   NOLI_TRY(read_sum(reader, out, level));
@@ -450,7 +452,7 @@ NoliStatus noli_polyfem_translate(const NoliSceneSource* source, const NoliScene
   NoliStatus status = NOLI_OK;
   const char* text = noli_scene_string(node);
   Reader reader = {.source = source, .node = node, .text = text, .at = text, .t0 = t0};
-  NOLI_TRY(read_list(&reader, out, level));
+  NOLI_TRY(polyfem_expression_read_list(&reader, out, level));
   skip_blanks(&reader);
   if (*reader.at != '\0') {
     status = fail_here(&reader, "unexpected symbol");

@@ -73,9 +73,9 @@ done:
 }
 
 // A new entry of a list of the native scene with name, mesh and place; `*native` is borrowed.
-static NoliStatus add_entry(const NoliPolyfem* import, const char* list_key, const char* path,
-                            const NoliPolyfemPlacement* placement, const double shift[3],
-                            json_t** native) {
+static NoliStatus geometry_add_entry(const NoliPolyfem* import, const char* list_key,
+                                     const char* path, const NoliPolyfemPlacement* placement,
+                                     const double shift[3], json_t** native) {
   NoliStatus status = NOLI_OK;
   char name[NAME_SIZE];
   make_name(import, path, name);
@@ -120,7 +120,7 @@ static NoliStatus add_entries(const NoliPolyfem* import, const char* list_key, c
       shift[a] = i * array->offset[a];
       shift[b] = j * array->offset[b];
       json_t* native = NULL;
-      NOLI_TRY(add_entry(import, list_key, path, placement, shift, &native));
+      NOLI_TRY(geometry_add_entry(import, list_key, path, placement, shift, &native));
       if (array->size[along] > 1) {
         NOLI_TRY(set_copies(import, native, array->size[along], along, array->offset[along]));
       }
@@ -160,8 +160,8 @@ done:
   return status;
 }
 
-static NoliStatus read_array(NoliPolyfem* import, const NoliSceneNode* entry, const NoliMesh* mesh,
-                             Array* array) {
+static NoliStatus geometry_read_array(NoliPolyfem* import, const NoliSceneNode* entry,
+                                      const NoliMesh* mesh, Array* array) {
   NoliStatus status = NOLI_OK;
   *array = (Array){.size = {1, 1, 1}};
   NoliSceneNode node = noli_scene_member(entry, "array");
@@ -274,8 +274,8 @@ done:
   return status;
 }
 
-static NoliStatus read_body(NoliPolyfem* import, const NoliSceneNode* entry, bool is_array,
-                            NoliPolyfemBody* body) {
+static NoliStatus geometry_read_body(NoliPolyfem* import, const NoliSceneNode* entry, bool is_array,
+                                     NoliPolyfemBody* body) {
   NoliStatus status = NOLI_OK;
   const char* path = NULL;
   const char* extract = "volume";
@@ -305,7 +305,7 @@ static NoliStatus read_body(NoliPolyfem* import, const NoliSceneNode* entry, boo
   NOLI_TRY(find_boundary(import, body));
   NOLI_TRY(noli_polyfem_select(import, body));
   if (is_array) {
-    NOLI_TRY(read_array(import, entry, body->mesh, &array));
+    NOLI_TRY(geometry_read_array(import, entry, body->mesh, &array));
   }
 
   // write the native body
@@ -415,7 +415,7 @@ static NoliStatus read_obstacle(NoliPolyfem* import, const NoliSceneNode* entry,
   noli_mesh_transform(mesh, placement.scale, placement.rotate, placement.translate);
   NOLI_TRY(shorten_obstacle(import, mesh));
   if (is_array) {
-    NOLI_TRY(read_array(import, entry, mesh, &array));
+    NOLI_TRY(geometry_read_array(import, entry, mesh, &array));
   }
   NOLI_TRY(read_extract(import, entry, native));
   if (import->flat && mesh->n_tri > 0 && json_object_get(native, "as") == NULL) {
@@ -528,7 +528,8 @@ static NoliStatus read_entry(NoliPolyfem* import, NoliSceneNode* entry, size_t i
   if (!is_obstacle && (is_array || strcmp(type, "mesh") == 0)) {
     NoliPolyfemBody body = {.entry = index};
     NOLI_PUSH(import->source.context, &import->bodies, body);
-    status = read_body(import, entry, is_array, &import->bodies.data[import->bodies.count - 1]);
+    status =
+        geometry_read_body(import, entry, is_array, &import->bodies.data[import->bodies.count - 1]);
     goto done;
   }
 

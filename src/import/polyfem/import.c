@@ -26,7 +26,7 @@ static bool any_has_two(const NoliSceneNode* list, const char* key) {
 }
 
 // Vectors of two components say that a scene lies in a plane, before anything else is looked at.
-static bool is_flat(const NoliPolyfem* import) {
+static bool import_is_flat(const NoliPolyfem* import) {
   static const char* const lists[] = {"dirichlet_boundary", "obstacle_displacements"};
   static const char* const placements[] = {"translation", "dimensions", "scale"};
   NoliSceneNode conditions = section(import, "boundary_conditions");
@@ -105,7 +105,7 @@ done:
 }
 
 // Two of end, step and number of steps; a third must agree.
-static NoliStatus read_time(NoliPolyfem* import) {
+static NoliStatus import_read_time(NoliPolyfem* import) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode time = section(import, "time");
   NOLI_POLYFEM_CHECK(import, &import->root, json_is_object(time.value),
@@ -184,7 +184,7 @@ done:
 }
 
 // The surface of all bodies for contact: their boundary cut into short edges, or none of its own.
-static NoliStatus read_proxy(NoliPolyfem* import, json_t* native) {
+static NoliStatus import_read_proxy(NoliPolyfem* import, json_t* native) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode contact = section(import, "contact");
   NoliSceneNode proxy = noli_scene_member(&contact, "collision_mesh");
@@ -217,7 +217,7 @@ NoliStatus noli_polyfem_read_elements(NoliPolyfem* import, int32_t body_id, json
   if (order > 1) {
     NOLI_TRY(noli_polyfem_set(import, native, "order", json_integer(order)));
   }
-  NOLI_TRY(read_proxy(import, native));
+  NOLI_TRY(import_read_proxy(import, native));
 done:
   return status;
 }
@@ -408,9 +408,9 @@ done:
 static NoliStatus convert(NoliPolyfem* import, json_t* parsed) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_polyfem_read_files(import, parsed));
-  import->flat = is_flat(import);
+  import->flat = import_is_flat(import);
   import->scene = json_object();
-  NOLI_TRY(read_time(import));
+  NOLI_TRY(import_read_time(import));
   NOLI_TRY(noli_polyfem_check_keys(import));
   NOLI_TRY(noli_polyfem_check_initial(import));
   NOLI_TRY(noli_polyfem_read_geometry(import));

@@ -200,7 +200,7 @@ static NoliStatus fail_unknown_key(NoliPolyfem* import, const NoliSceneNode* nod
 }
 
 // Fails unless the value is null or the neutral one.
-static NoliStatus refuse(NoliPolyfem* import, const NoliSceneNode* node, const Keys* key) {
+static NoliStatus keys_refuse(NoliPolyfem* import, const NoliSceneNode* node, const Keys* key) {
   NoliStatus status = NOLI_OK;
   json_error_t error;
   json_t* neutral = NULL;
@@ -230,7 +230,7 @@ static NoliStatus check_member(NoliPolyfem* import, const NoliSceneNode* node, c
     return fail_unknown_key(import, node, path);
   }
   if (key->action == REFUSE) {
-    return refuse(import, node, key);
+    return keys_refuse(import, node, key);
   }
   if (key->action == TUNE) {
     NOLI_TRY(noli_scene_append(import->source.context, tuned, "%s%s", tuned->count > 0 ? ", " : "",

@@ -103,8 +103,9 @@ done:
 }
 
 // The entry of "materials" for a number: one object is for all, in a list the last one counts.
-static NoliStatus find_material(NoliPolyfem* import, const NoliSceneNode* materials,
-                                const NoliSceneNode* entry, int32_t id, NoliSceneNode* material) {
+static NoliStatus material_find_material(NoliPolyfem* import, const NoliSceneNode* materials,
+                                         const NoliSceneNode* entry, int32_t id,
+                                         NoliSceneNode* material) {
   NoliStatus status = NOLI_OK;
   bool found = json_is_object(materials->value);
   *material = *materials;
@@ -154,7 +155,7 @@ NoliStatus noli_polyfem_read_material(NoliPolyfem* import, const NoliSceneNode* 
   NoliSceneNode found;
   const char* law = NULL;
   double young = 0.0, poisson = 0.0, density = 1.0, damping = 0.0;
-  NOLI_TRY(find_material(import, &materials, entry, id, &found));
+  NOLI_TRY(material_find_material(import, &materials, entry, id, &found));
   NOLI_TRY(find_law(import, &found, &law));
   NOLI_TRY(check_keys(import, &found));
   NOLI_TRY(read_stiffness(import, &found, &young, &poisson));

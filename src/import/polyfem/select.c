@@ -295,8 +295,8 @@ static bool holds(const Region* region, const double p[3]) {
   return true;
 }
 
-static int32_t choose(const Region* regions, int32_t n_regions, const double p[3],
-                      bool on_boundary) {
+static int32_t select_choose(const Region* regions, int32_t n_regions, const double p[3],
+                             bool on_boundary) {
   for (int32_t i = 0; i < n_regions; i++) {
     const Region* region = &regions[i];
     if ((on_boundary || !region->boundary_only) && holds(region, p)) {
@@ -329,7 +329,7 @@ static NoliStatus number_faces(NoliPolyfem* import, const NoliSceneNode* selecti
     for (int64_t f = 0; f < body->n_face; f++) {
       double p[3];
       barycentre(body->mesh, body->face + body->face_size * f, body->face_size, p);
-      body->face_id[f] = choose(regions, n_regions, p, true);
+      body->face_id[f] = select_choose(regions, n_regions, p, true);
     }
   }
 done:
@@ -346,7 +346,8 @@ static NoliStatus number_points(NoliPolyfem* import, const NoliSceneNode* select
   if (n_regions > 0) {
     NOLI_NEW(import->source.context, body->node_id, body->mesh->n_vert);
     for (int64_t v = 0; v < body->mesh->n_vert; v++) {
-      body->node_id[v] = choose(regions, n_regions, body->mesh->x + 3 * v, body->boundary[v]);
+      body->node_id[v] =
+          select_choose(regions, n_regions, body->mesh->x + 3 * v, body->boundary[v]);
     }
   }
 done:
@@ -376,7 +377,7 @@ static NoliStatus number_body(NoliPolyfem* import, const NoliSceneNode* selectio
   for (int64_t t = 0; t < n_cell; t++) {
     double p[3];
     barycentre(mesh, cell + size * t, size, p);
-    int32_t id = choose(regions, n_regions, p, true);
+    int32_t id = select_choose(regions, n_regions, p, true);
     id = id != NO_ID ? id : (tag != NULL ? tag[t] : 0) + offset;
     NOLI_POLYFEM_CHECK(import, selection->parent, t == 0 || one_material || id == body->body_id,
                        "parts of the volume have the numbers %d and %d; a body has one material: "

@@ -262,8 +262,9 @@ done:
 }
 
 // Divides terms [first, n_terms) into batches and finds where they go.
-static NoliStatus lay_out(NoliAssembler* assembler, NoliPlan* plan, const NoliEnergyTerm* terms,
-                          int32_t first, int32_t n_terms, int64_t* n_missing) {
+static NoliStatus assembly_lay_out(NoliAssembler* assembler, NoliPlan* plan,
+                                   const NoliEnergyTerm* terms, int32_t first, int32_t n_terms,
+                                   int64_t* n_missing) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_plan_layout(assembler->context, plan, terms, first, n_terms));
   NOLI_TRY(reserve_scratch(assembler, plan->largest));
@@ -280,7 +281,7 @@ static NoliStatus prepare_fixed(NoliAssembler* assembler, const NoliEnergyTerm* 
                                 int32_t n_fixed) {
   NoliStatus status = NOLI_OK;
   int64_t n_missing = 0;
-  NOLI_TRY(lay_out(assembler, &assembler->fixed, terms, 0, n_fixed, &n_missing));
+  NOLI_TRY(assembly_lay_out(assembler, &assembler->fixed, terms, 0, n_fixed, &n_missing));
   if (n_missing > 0) {
     NOLI_TRY(add_missing(assembler, &assembler->fixed, terms, n_missing, NOLI_BLOCK_FIXED));
   }
@@ -344,7 +345,7 @@ NoliStatus noli_assembler_prepare(NoliAssembler* assembler, const NoliEnergyTerm
 
   // changing terms, and the blocks that they add to the pattern
   NoliPlan* plan = &assembler->changing;
-  NOLI_TRY(lay_out(assembler, plan, terms, n_fixed, n_terms, &n_missing));
+  NOLI_TRY(assembly_lay_out(assembler, plan, terms, n_fixed, n_terms, &n_missing));
   bool few_unused = mark_used(assembler);
   if (n_missing > 0 || !few_unused) {
     NOLI_TRY(add_missing(assembler, plan, terms, n_missing, NOLI_BLOCK_USED));

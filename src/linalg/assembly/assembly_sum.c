@@ -94,8 +94,8 @@ static double entry_of(const double* upper, int32_t size, int32_t a, int32_t b, 
 }
 
 // y += A p of a stencil; for a column of the diagonal blocks only nodes with themselves count.
-static void add_product(const NoliProduct* product, const double* upper, double sign, int32_t size,
-                        const int32_t* node, double* y) {
+static void assembly_sum_add_product(const NoliProduct* product, const double* upper, double sign,
+                                     int32_t size, const int32_t* node, double* y) {
   for (int32_t a = 0; a < size; a++) {
     for (int32_t b = 0; b < size; b++) {
       bool counts = node[a] != NOLI_NULL_INDEX && node[b] != NOLI_NULL_INDEX &&
@@ -115,9 +115,9 @@ static void add_products(const GroupJob* job, const NoliEnergyTerm* term, int64_
                          int64_t end, double sign, const double* upper, double* gradient) {
   for (int64_t s = begin; s < end; s++) {
     int64_t node = noli_term_first(term, s), block = noli_term_first_block(term, s);
-    add_product(job->product, upper + 9 * (block - noli_term_first_block(term, begin)), sign,
-                noli_term_size(term, s), term->node + node,
-                gradient + 3 * (node - noli_term_first(term, begin)));
+    assembly_sum_add_product(job->product, upper + 9 * (block - noli_term_first_block(term, begin)),
+                             sign, noli_term_size(term, s), term->node + node,
+                             gradient + 3 * (node - noli_term_first(term, begin)));
   }
 }
 

@@ -135,14 +135,14 @@ static int64_t last_row(const Share* share, int64_t n) {
   return (share->rank + 1) * n / share->size;
 }
 
-static float* vector_of(const NoliGridLevel* level, int32_t which) {
+static float* multigrid_vector_of(const NoliGridLevel* level, int32_t which) {
   return level->vector[which].data;
 }
 
 // residual = right - A x
 static void find_residual(const Share* share, const NoliGridLevel* level, const float* x) {
-  const float* right = vector_of(level, NOLI_GRID_RIGHT);
-  float* residual = vector_of(level, NOLI_GRID_RESIDUAL);
+  const float* right = multigrid_vector_of(level, NOLI_GRID_RIGHT);
+  float* residual = multigrid_vector_of(level, NOLI_GRID_RESIDUAL);
   int64_t end = last_row(share, level->matrix->n);
   for (int64_t i = first_row(share, level->matrix->n); i < end; i++) {
     float sum[4] = {0.0F};
@@ -154,10 +154,10 @@ static void find_residual(const Share* share, const NoliGridLevel* level, const 
 }
 
 // step = keep step + gain D^-1 (right - A from), to = from + step; from = NULL is zero.
-static void smooth(const Share* share, const NoliGridLevel* level, float keep, float gain,
-                   const float* from, float* to) {
-  const float* right = vector_of(level, NOLI_GRID_RIGHT);
-  float* step = vector_of(level, NOLI_GRID_STEP);
+static void multigrid_smooth(const Share* share, const NoliGridLevel* level, float keep, float gain,
+                             const float* from, float* to) {
+  const float* right = multigrid_vector_of(level, NOLI_GRID_RIGHT);
+  float* step = multigrid_vector_of(level, NOLI_GRID_STEP);
   int64_t end = last_row(share, level->matrix->n);
   for (int64_t i = first_row(share, level->matrix->n); i < end; i++) {
     float residual[4], sum[4] = {0.0F}, scaled[4] = {0.0F};
@@ -179,13 +179,13 @@ static void smooth(const Share* share, const NoliGridLevel* level, float keep, f
 // The Chebyshev polynomial of degree two on the upper eigenvalues, from x (or zero) by way of y
 // back to x: [Adams2003] section 3. On return, all members have written their rows.
 static void smooth_twice(const Share* share, const NoliGridLevel* level, bool from_zero) {
-  float *x = vector_of(level, NOLI_GRID_X), *y = vector_of(level, NOLI_GRID_Y);
+  float *x = multigrid_vector_of(level, NOLI_GRID_X), *y = multigrid_vector_of(level, NOLI_GRID_Y);
   double high = level->largest, low = SMOOTHED_FROM * high;
   double centre = 0.5 * (high + low), radius = 0.5 * (high - low);
   double ratio = radius / centre, next = 1.0 / (2.0 * centre / radius - ratio);
-  smooth(share, level, 0.0F, (float)(1.0 / centre), from_zero ? NULL : x, y);
+  multigrid_smooth(share, level, 0.0F, (float)(1.0 / centre), from_zero ? NULL : x, y);
   noli_team_wait(share->team);
-  smooth(share, level, (float)(ratio * next), (float)(2.0 * next / radius), y, x);
+  multigrid_smooth(share, level, (float)(ratio * next), (float)(2.0 * next / radius), y, x);
   noli_team_wait(share->team);
 }
 
@@ -204,8 +204,8 @@ static void transfer(const Share* share, const NoliGridRows* rows, const float* 
 
 // x = A^-1 right on the last level, by one member. A solution that fails leaves no correction.
 static void solve_coarsest(NoliMultigrid* multigrid, const NoliGridLevel* level) {
-  const float* right = vector_of(level, NOLI_GRID_RIGHT);
-  float* x = vector_of(level, NOLI_GRID_X);
+  const float* right = multigrid_vector_of(level, NOLI_GRID_RIGHT);
+  float* x = multigrid_vector_of(level, NOLI_GRID_X);
   double *b = multigrid->right.data, *solution = multigrid->solution.data;
   int64_t n = multigrid->coarsest.n;
   for (int64_t i = 0; i < 3 * n; i++) {
@@ -233,14 +233,14 @@ static void descend(const Share* share, int32_t k) {
 
   smooth_twice(share, level, true);
   if (k < multigrid->n_levels - 1) {
-    find_residual(share, level, vector_of(level, NOLI_GRID_X));
+    find_residual(share, level, multigrid_vector_of(level, NOLI_GRID_X));
     noli_team_wait(share->team);
-    transfer(share, &level->restrict_, vector_of(level, NOLI_GRID_RESIDUAL), false,
-             vector_of(next, NOLI_GRID_RIGHT));
+    transfer(share, &level->restrict_, multigrid_vector_of(level, NOLI_GRID_RESIDUAL), false,
+             multigrid_vector_of(next, NOLI_GRID_RIGHT));
     noli_team_wait(share->team);
     descend(share, k + 1);
-    transfer(share, &level->prolong, vector_of(next, NOLI_GRID_X), true,
-             vector_of(level, NOLI_GRID_X));
+    transfer(share, &level->prolong, multigrid_vector_of(next, NOLI_GRID_X), true,
+             multigrid_vector_of(level, NOLI_GRID_X));
     noli_team_wait(share->team);
   }
   smooth_twice(share, level, false);
@@ -251,7 +251,8 @@ void noli_multigrid_cycle(NoliMultigrid* multigrid, NoliTeam* team, int32_t rank
   Share share = {multigrid, team, rank, size};
   const NoliGridLevel* level = multigrid->level;
   int64_t n = level->matrix->n, begin = first_row(&share, n), end = last_row(&share, n);
-  float *right = vector_of(level, NOLI_GRID_RIGHT), *x = vector_of(level, NOLI_GRID_X);
+  float *right = multigrid_vector_of(level, NOLI_GRID_RIGHT),
+        *x = multigrid_vector_of(level, NOLI_GRID_X);
   for (int64_t i = 3 * begin; i < 3 * end; i++) {
     right[i + i / 3] = (float)(r[i] / length);
   }

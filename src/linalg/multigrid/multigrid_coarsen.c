@@ -329,7 +329,7 @@ static void fill_prolong_row(NoliCoarsening* coarsening, int64_t i,
   }
 }
 
-static void store(const double* block, bool transposed, float* to) {
+static void multigrid_coarsen_store(const double* block, bool transposed, float* to) {
   for (int32_t r = 0; r < 3; r++) {
     for (int32_t c = 0; c < 3; c++) {
       to[3 * c + r] = (float)block[transposed ? 3 * c + r : 3 * r + c];
@@ -345,12 +345,14 @@ static void fill_prolong(void* user, int64_t begin, int64_t end, int32_t worker)
       fill_prolong_row(coarsening, i, &coarsening->scratch[worker]);
     }
     for (int64_t k = prolong->row.data[i]; k < prolong->row.data[i + 1]; k++) {
-      store(coarsening->transfer.data + 9 * k, false, prolong->value.data + 9 * k);
+      multigrid_coarsen_store(coarsening->transfer.data + 9 * k, false,
+                              prolong->value.data + 9 * k);
     }
   }
 }
 
-static NoliStatus reserve_values(NoliContext* context, NoliGridRows* rows, int64_t n_blocks) {
+static NoliStatus multigrid_coarsen_reserve_values(NoliContext* context, NoliGridRows* rows,
+                                                   int64_t n_blocks) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_array_reserve(context, &rows->col, n_blocks));
   NOLI_TRY(noli_array_reserve(context, &rows->value, 9 * n_blocks + 3));
@@ -370,7 +372,7 @@ static NoliStatus make_prolong(NoliCoarsening* coarsening) {
   noli_parallel_for(coarsening->n_threads, n, ROW_BLOCK, count_prolong, coarsening);
   sum_up(prolong->row.data, n);
   int64_t n_blocks = prolong->row.data[n];
-  NOLI_TRY(reserve_values(context, prolong, n_blocks));
+  NOLI_TRY(multigrid_coarsen_reserve_values(context, prolong, n_blocks));
   NOLI_TRY(noli_array_reserve(context, &coarsening->transfer, 9 * n_blocks));
   clear_coarse(coarsening);
   noli_parallel_for(coarsening->n_threads, n, ROW_BLOCK, fill_prolong, coarsening);
@@ -386,7 +388,7 @@ static NoliStatus make_restrict(NoliCoarsening* coarsening) {
   int64_t n = prolong->n, n_coarse = coarsening->n_coarse, n_blocks = prolong->row.data[n];
   rows->n = coarsening->n_coarse;
   NOLI_TRY(noli_array_reserve(context, &rows->row, n_coarse + 2));
-  NOLI_TRY(reserve_values(context, rows, n_blocks));
+  NOLI_TRY(multigrid_coarsen_reserve_values(context, rows, n_blocks));
   NOLI_TRY(noli_array_reserve(context, &coarsening->source, n_blocks));
 
   // counted two places late, as filling moves the sums one place on
@@ -403,7 +405,7 @@ static NoliStatus make_restrict(NoliCoarsening* coarsening) {
       int64_t to = row[prolong->col.data[k] + 1]++;
       rows->col.data[to] = (int32_t)i;
       coarsening->source.data[to] = k;
-      store(coarsening->transfer.data + 9 * k, true, rows->value.data + 9 * to);
+      multigrid_coarsen_store(coarsening->transfer.data + 9 * k, true, rows->value.data + 9 * to);
     }
   }
 done:

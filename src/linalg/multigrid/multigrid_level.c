@@ -94,7 +94,7 @@ typedef struct Filling {
   double scale;
 } Filling;
 
-static void store(const double* block, bool transposed, double scale, float* to) {
+static void multigrid_level_store(const double* block, bool transposed, double scale, float* to) {
   for (int32_t r = 0; r < 3; r++) {
     for (int32_t c = 0; c < 3; c++) {
       to[3 * c + r] = (float)(scale * block[transposed ? 3 * c + r : 3 * r + c]);
@@ -102,7 +102,7 @@ static void store(const double* block, bool transposed, double scale, float* to)
   }
 }
 
-static void fill_rows(void* user, int64_t begin, int64_t end, int32_t worker) {
+static void multigrid_level_fill_rows(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const Filling* filling = user;
   NoliGridLevel* level = filling->level;
@@ -112,12 +112,13 @@ static void fill_rows(void* user, int64_t begin, int64_t end, int32_t worker) {
     level->full.row.data[i] = to;
     for (int64_t k = level->lower.row.data[i]; k < level->lower.row.data[i + 1]; k++, to++) {
       level->full.col.data[to] = level->lower.col.data[k];
-      store(matrix->value + 9 * level->lower.at.data[k], true, filling->scale,
-            level->full.value.data + 9 * to);
+      multigrid_level_store(matrix->value + 9 * level->lower.at.data[k], true, filling->scale,
+                            level->full.value.data + 9 * to);
     }
     for (int64_t k = matrix->row[i]; k < matrix->row[i + 1]; k++, to++) {
       level->full.col.data[to] = matrix->col[k];
-      store(matrix->value + 9 * k, false, filling->scale, level->full.value.data + 9 * to);
+      multigrid_level_store(matrix->value + 9 * k, false, filling->scale,
+                            level->full.value.data + 9 * to);
     }
   }
 }
@@ -130,7 +131,7 @@ static NoliStatus make_inverse(NoliGridLevel* level, NoliContext* context, doubl
     NOLI_CHECK(context, noli_block_invert(matrix->value + 9 * matrix->row[i], inverse),
                NOLI_NOT_POSITIVE_DEFINITE, "diagonal block %lld is not positive definite",
                (long long)i);
-    store(inverse, false, 1.0 / scale, level->inverse.data + 9 * i);
+    multigrid_level_store(inverse, false, 1.0 / scale, level->inverse.data + 9 * i);
   }
 done:
   return status;
@@ -176,7 +177,7 @@ static double multigrid_level_dot(const float* a, const float* b, int64_t n) {
 }
 
 // y = a x + b y
-static void combine(double a, const float* x, double b, float* y, int64_t n) {
+static void multigrid_level_combine(double a, const float* x, double b, float* y, int64_t n) {
   for (int64_t k = 0; k < 4 * n; k++) {
     y[k] = (float)a * x[k] + (float)b * y[k];
   }
@@ -207,7 +208,7 @@ static double estimate_largest(NoliGridLevel* level, int32_t n_threads) {
   for (int32_t k = 0; k < EIGENVALUE_ITERATIONS; k++) {
     noli_parallel_for(n_threads, n, ROW_BLOCK, multiply_inverse, &by_inverse);
     double r_dot_z = multigrid_level_dot(residual, scaled, n), weight = r_dot_z / before;
-    combine(1.0, scaled, weight, direction, n);
+    multigrid_level_combine(1.0, scaled, weight, direction, n);
     noli_parallel_for(n_threads, n, ROW_BLOCK, multiply_full, &by_matrix);
     double curvature = multigrid_level_dot(direction, product, n);
     if (!(r_dot_z > 0.0 && curvature > 0.0)) {
@@ -219,7 +220,7 @@ static double estimate_largest(NoliGridLevel* level, int32_t n_threads) {
       above[count - 1] = sqrt(weight) / length_before;
     }
     count++;
-    combine(-length, product, 1.0, residual, n);
+    multigrid_level_combine(-length, product, 1.0, residual, n);
     before = r_dot_z;
     length_before = length;
   }
@@ -251,7 +252,7 @@ NoliStatus noli_grid_level_make(NoliGridLevel* level, NoliContext* context, doub
   memset(level->full.value.data + 9 * nnz, 0, 3 * sizeof(float));
   memset(level->inverse.data + 9 * n, 0, 3 * sizeof(float));
   Filling filling = {level, scale};
-  noli_parallel_for(n_threads, n, ROW_BLOCK, fill_rows, &filling);
+  noli_parallel_for(n_threads, n, ROW_BLOCK, multigrid_level_fill_rows, &filling);
   NOLI_TRY(make_inverse(level, context, scale));
   level->largest = estimate_largest(level, n_threads);
 done:

@@ -51,8 +51,8 @@ static void combine_range(void* user, int64_t begin, int64_t end, int32_t worker
   }
 }
 
-static void combine(const Iteration* it, double* z, const double* a, double s, const double* b,
-                    double t, const double* c) {
+static void bicgstab_combine(const Iteration* it, double* z, const double* a, double s,
+                             const double* b, double t, const double* c) {
   CombineJob job = {z, a, b, c, s, t};
   noli_parallel_for(it->n_threads, it->n, LOOP_BLOCK, combine_range, &job);
 }
@@ -60,7 +60,7 @@ static void combine(const Iteration* it, double* z, const double* a, double s, c
 // r = b - A x
 static NoliStatus true_residual(Iteration* it, const double* b, const double* x) {
   NoliStatus status = it->matrix.apply(it->matrix.user, x, it->t);
-  combine(it, it->r, b, -1.0, it->t, 0.0, NULL);
+  bicgstab_combine(it, it->r, b, -1.0, it->t, 0.0, NULL);
   return status;
 }
 
@@ -86,15 +86,15 @@ static NoliStatus bicgstab_iterate(Iteration* it, double* x, double* rho, bool* 
 
   // half a step along p
   double alpha = *rho / shadow_v;
-  combine(it, it->s, it->r, -alpha, it->v, 0.0, NULL);
+  bicgstab_combine(it, it->s, it->r, -alpha, it->v, 0.0, NULL);
   NOLI_TRY(it->preconditioner.apply(it->preconditioner.user, it->s, it->s_hat));
   NOLI_TRY(it->matrix.apply(it->matrix.user, it->s_hat, it->t));
 
   // then the step along s that makes the residual smallest
   double t_sqr = bicgstab_dot(it, it->t, it->t), t_s = bicgstab_dot(it, it->t, it->s);
   double omega = t_sqr > 0.0 ? t_s / t_sqr : 0.0;
-  combine(it, x, x, alpha, it->p_hat, omega, it->s_hat);
-  combine(it, it->r, it->s, -omega, it->t, 0.0, NULL);
+  bicgstab_combine(it, x, x, alpha, it->p_hat, omega, it->s_hat);
+  bicgstab_combine(it, it->r, it->s, -omega, it->t, 0.0, NULL);
   double rho_next = bicgstab_dot(it, it->shadow, it->r);
   double r_size = sqrt(bicgstab_dot(it, it->shadow, it->shadow) * bicgstab_dot(it, it->r, it->r));
   if (!(fabs(rho_next) > BREAKDOWN * r_size) || omega == 0.0) {
@@ -103,7 +103,7 @@ static NoliStatus bicgstab_iterate(Iteration* it, double* x, double* rho, bool* 
 
   // p = r + beta (p - omega v)
   double beta = (rho_next / *rho) * (alpha / omega);
-  combine(it, it->p, it->r, beta, it->p, -beta * omega, it->v);
+  bicgstab_combine(it, it->p, it->r, beta, it->p, -beta * omega, it->v);
   *rho = rho_next;
   *broken = !isfinite(beta);
 done:

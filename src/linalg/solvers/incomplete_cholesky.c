@@ -122,8 +122,8 @@ done:
   return status;
 }
 
-static NoliStatus analyze(NoliIncompleteCholesky* factor, NoliContext* context,
-                          const NoliBlockMatrix* matrix) {
+static NoliStatus incomplete_cholesky_analyze(NoliIncompleteCholesky* factor, NoliContext* context,
+                                              const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
   if (factor->pattern_id != 0 && factor->pattern_id == matrix->pattern_id) {
     return NOLI_OK;
@@ -301,7 +301,7 @@ static bool factor_shifted(NoliIncompleteCholesky* factor, const NoliBlockMatrix
 NoliStatus noli_incomplete_cholesky_factor(NoliIncompleteCholesky* factor, NoliContext* context,
                                            const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(analyze(factor, context, matrix));
+  NOLI_TRY(incomplete_cholesky_analyze(factor, context, matrix));
   for (int32_t s = 0; s < N_SHIFTS; s++) {
     if (factor_shifted(factor, matrix, noli_context_threads(context), shifts[s])) {
       goto done;
@@ -324,7 +324,7 @@ static void incomplete_cholesky_apply(const double m[9], bool transposed, const 
   }
 }
 
-static void subtract(double* x, const double y[3]) {
+static void incomplete_cholesky_subtract(double* x, const double y[3]) {
   for (int32_t i = 0; i < 3; i++) {
     x[i] -= y[i];
   }
@@ -337,7 +337,7 @@ typedef struct SolveJob {
   double* z; // in rows
 } SolveJob;
 
-static void take_rows(const SolveJob* job, int64_t begin, int64_t end) {
+static void incomplete_cholesky_take_rows(const SolveJob* job, int64_t begin, int64_t end) {
   for (int64_t k = begin; k < end; k++) {
     memcpy(job->factor->z + 3 * k, job->r + 3 * (int64_t)job->factor->parts.row[k],
            3 * sizeof(double));
@@ -351,7 +351,7 @@ static void solve_forwards(const SolveJob* job, int64_t begin, int64_t end) {
   for (int64_t k = begin; k < end; k++) {
     for (int64_t p = factor->row[k] + 1; p < factor->row[k + 1] && factor->col[p] < end; p++) {
       incomplete_cholesky_apply(factor->value + 9 * p, true, z + 3 * k, y);
-      subtract(z + 3 * (int64_t)factor->col[p], y);
+      incomplete_cholesky_subtract(z + 3 * (int64_t)factor->col[p], y);
     }
   }
 }
@@ -365,7 +365,7 @@ static void solve_backwards(const SolveJob* job, int64_t begin, int64_t end) {
     memcpy(z + 3 * k, y, sizeof y);
     for (int64_t p = factor->row[k] + 1; p < factor->row[k + 1]; p++) {
       incomplete_cholesky_apply(factor->value + 9 * p, false, z + 3 * (int64_t)factor->col[p], y);
-      subtract(z + 3 * k, y);
+      incomplete_cholesky_subtract(z + 3 * k, y);
     }
     memcpy(job->z + 3 * (int64_t)factor->parts.row[k], z + 3 * k, sizeof y);
   }
@@ -376,7 +376,7 @@ static void forward_part(void* user, int64_t begin, int64_t end, int32_t rank) {
   const SolveJob* job = user;
   const int32_t* first = job->factor->parts.first;
   for (int64_t p = begin; p < end; p++) {
-    take_rows(job, first[p], first[p + 1]);
+    incomplete_cholesky_take_rows(job, first[p], first[p + 1]);
     solve_forwards(job, first[p], first[p + 1]);
   }
 }
@@ -388,12 +388,12 @@ static void pull_rest(void* user, int64_t begin, int64_t end, int32_t rank) {
   const NoliIncompleteCholesky* factor = job->factor;
   int64_t n = factor->n - factor->rest, until = REST_BLOCK * end < n ? REST_BLOCK * end : n;
   double y[3], *z = factor->z + 3 * (int64_t)factor->rest;
-  take_rows(job, factor->rest + REST_BLOCK * begin, factor->rest + until);
+  incomplete_cholesky_take_rows(job, factor->rest + REST_BLOCK * begin, factor->rest + until);
   for (int64_t i = REST_BLOCK * begin; i < until; i++) {
     for (int64_t p = factor->across[i]; p < factor->across[i + 1]; p++) {
       incomplete_cholesky_apply(factor->value + 9 * factor->block[p], true,
                                 factor->z + 3 * (int64_t)factor->from[p], y);
-      subtract(z + 3 * i, y);
+      incomplete_cholesky_subtract(z + 3 * i, y);
     }
   }
 }

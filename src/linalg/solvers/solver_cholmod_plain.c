@@ -52,7 +52,7 @@ void noli_cholmod_plain_destroy(NoliContext* context, void* state) {
 // Scalar row 3 i + a of the upper triangle, which is that column of the lower one: the entries of
 // block (i, i) from the diagonal on, then those of the blocks behind it. Writes the pattern, or the
 // values.
-static void fill(cholmod_sparse* lower, const NoliBlockMatrix* matrix, bool values) {
+static void cholmod_plain_fill(cholmod_sparse* lower, const NoliBlockMatrix* matrix, bool values) {
   SuiteSparse_long *column = lower->p, *row = lower->i;
   double* value = lower->x;
   int64_t at = 0;
@@ -82,7 +82,7 @@ NoliStatus noli_cholmod_plain_analyze(void* state, const NoliLinView* view) {
   plain->matrix =
       cholmod_l_allocate_sparse(rows, rows, entries, 1, 1, -1, CHOLMOD_REAL, &plain->common);
   NOLI_TRY(noli_cholmod_check(plain->context, &plain->common, "for a matrix"));
-  fill(plain->matrix, matrix, false);
+  cholmod_plain_fill(plain->matrix, matrix, false);
 
   NoliMetisGuard guard;
   noli_metis_begin(&guard);
@@ -106,7 +106,7 @@ NoliStatus noli_cholmod_plain_factor(void* state, const NoliLinView* view,
   if (view->n == 0) {
     goto done;
   }
-  fill(plain->matrix, view->symmetric, true);
+  cholmod_plain_fill(plain->matrix, view->symmetric, true);
   // has parallel regions of its own
   NOLI_CHECK(plain->context, noli_call_after_fork(factorize, plain), NOLI_ERROR_BACKEND,
              "this process was forked, and the system refuses it the thread that CHOLMOD needs");

@@ -214,7 +214,7 @@ static double sum_of(const NoliPcg* pcg, int32_t which) {
   return sum;
 }
 
-static void add_up(NoliPcg* pcg, Share share, int32_t which, const double* a, const double* b) {
+static void pcg_add_up(NoliPcg* pcg, Share share, int32_t which, const double* a, const double* b) {
   double* partial = pcg->partial + which * block_count(pcg);
   for (int64_t k = share.first; k < share.end; k++) {
     partial[k] = dot_range(a, b, k * SUM_BLOCK, block_end(pcg, k));
@@ -232,11 +232,11 @@ static void precondition(NoliPcg* pcg, Share share) {
       z[c] = m[3 * c] * r[0] + m[3 * c + 1] * r[1] + m[3 * c + 2] * r[2];
     }
   }
-  add_up(pcg, share, RESIDUAL_SCALED, pcg->residual, pcg->scaled);
+  pcg_add_up(pcg, share, RESIDUAL_SCALED, pcg->residual, pcg->scaled);
 }
 
 // direction = scaled + weight direction
-static void turn(NoliPcg* pcg, Share share, double weight) {
+static void pcg_turn(NoliPcg* pcg, Share share, double weight) {
   int64_t end = share.first < share.end ? 3 * block_end(pcg, share.end - 1) : 0;
   for (int64_t k = 3 * share.first * SUM_BLOCK; k < end; k++) {
     pcg->direction[k] = pcg->scaled[k] + weight * pcg->direction[k];
@@ -249,17 +249,17 @@ static void pcg_multiply(NoliPcg* pcg, Share share, const NoliBlockMatrix* matri
     noli_block_matrix_multiply_rows(matrix, share.first * SUM_BLOCK, block_end(pcg, share.end - 1),
                                     pcg->direction, pcg->product);
   }
-  add_up(pcg, share, DIRECTION_PRODUCT, pcg->direction, pcg->product);
+  pcg_add_up(pcg, share, DIRECTION_PRODUCT, pcg->direction, pcg->product);
 }
 
 // x += length direction; residual -= length product
-static void advance(NoliPcg* pcg, Share share, double length, double* x) {
+static void pcg_advance(NoliPcg* pcg, Share share, double length, double* x) {
   int64_t end = share.first < share.end ? 3 * block_end(pcg, share.end - 1) : 0;
   for (int64_t k = 3 * share.first * SUM_BLOCK; k < end; k++) {
     x[k] += length * pcg->direction[k];
     pcg->residual[k] -= length * pcg->product[k];
   }
-  add_up(pcg, share, RESIDUAL_RESIDUAL, pcg->residual, pcg->residual);
+  pcg_add_up(pcg, share, RESIDUAL_RESIDUAL, pcg->residual, pcg->residual);
 }
 
 static NoliStatus make_incomplete(NoliPcg* pcg, const NoliBlockMatrix* matrix,
@@ -402,13 +402,13 @@ static void pcg_iterate(void* user, NoliTeam* team, int32_t rank, int32_t size) 
   while (at.k < job->until && !has_converged(pcg, &at) && !is_too_slow(pcg, &at)) {
     if (pcg->strong) {
       precondition_strongly(job, team, rank, size, sqrt(at.r_sqr));
-      add_up(pcg, share, RESIDUAL_SCALED, pcg->residual, pcg->scaled);
+      pcg_add_up(pcg, share, RESIDUAL_SCALED, pcg->residual, pcg->scaled);
       noli_team_wait(team);
     }
 
     // the next direction
     double r_dot_z = sum_of(pcg, RESIDUAL_SCALED), weight = r_dot_z / at.r_dot_z;
-    turn(pcg, share, weight);
+    pcg_turn(pcg, share, weight);
     noli_team_wait(team);
 
     // the minimum along it
@@ -419,7 +419,7 @@ static void pcg_iterate(void* user, NoliTeam* team, int32_t rank, int32_t size) 
       break;
     }
     double length = r_dot_z / curvature;
-    advance(pcg, share, length, job->x);
+    pcg_advance(pcg, share, length, job->x);
     if (!pcg->strong) {
       precondition(pcg, share);
     }

@@ -90,7 +90,7 @@ typedef struct Iteration {
   double length; // of the step
 } Iteration;
 
-static void turn(void* user, int64_t begin, int64_t end, int32_t worker) {
+static void single_turn(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const Iteration* it = user;
   for (int64_t k = begin; k < end; k++) {
@@ -99,7 +99,7 @@ static void turn(void* user, int64_t begin, int64_t end, int32_t worker) {
 }
 
 // The next solution and residual; returns the square of the latter.
-static double advance(void* user, int64_t begin, int64_t end, int32_t worker) {
+static double single_advance(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const Iteration* it = user;
   double sum = 0.0;
@@ -112,7 +112,7 @@ static double advance(void* user, int64_t begin, int64_t end, int32_t worker) {
 }
 
 static double advance_all(Iteration* it) {
-  return noli_parallel_sum(it->n_threads, it->n, LOOP_BLOCK, advance, it);
+  return noli_parallel_sum(it->n_threads, it->n, LOOP_BLOCK, single_advance, it);
 }
 
 static Iteration first_iteration(Single* single, int64_t n, const double* b, double* x) {
@@ -158,7 +158,7 @@ static NoliStatus single_solve(void* state, const NoliLinView* view, const doubl
     double before = r_dot_z;
     r_dot_z = noli_dot(it.n_threads, it.n, it.residual, it.scaled);
     it.weight = r_dot_z / before;
-    noli_parallel_for(it.n_threads, it.n, LOOP_BLOCK, turn, &it);
+    noli_parallel_for(it.n_threads, it.n, LOOP_BLOCK, single_turn, &it);
 
     // the minimum along it
     noli_block_matrix_multiply(view->symmetric, noli_context_threads(single->context), it.direction,

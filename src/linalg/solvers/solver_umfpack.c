@@ -59,7 +59,7 @@ typedef struct FillJob {
 } FillJob;
 
 // Pattern or values of the scalar rows of block rows begin..end.
-static void fill_rows(void* user, int64_t begin, int64_t end, int32_t worker) {
+static void umfpack_fill_rows(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const FillJob* job = user;
   const NoliGeneralMatrix* matrix = job->matrix;
@@ -118,7 +118,7 @@ static NoliStatus umfpack_analyze(void* state, const NoliLinView* view) {
   NOLI_TRY(
       noli_grow(context, (void**)&umfpack->value, &capacity[2], 9 * matrix->nnz, sizeof(double)));
   FillJob job = {umfpack, matrix, false};
-  noli_parallel_for(noli_context_threads(context), matrix->n, ROW_BLOCK, fill_rows, &job);
+  noli_parallel_for(noli_context_threads(context), matrix->n, ROW_BLOCK, umfpack_fill_rows, &job);
   umfpack->row[n] = 9 * matrix->nnz;
 
   // ordering, by METIS among others, and symbolic factorization
@@ -141,7 +141,8 @@ static NoliStatus umfpack_factor(void* state, const NoliLinView* view, NoliLinSo
     goto done;
   }
   FillJob job = {umfpack, view->matrix, true};
-  noli_parallel_for(noli_context_threads(umfpack->context), view->n, ROW_BLOCK, fill_rows, &job);
+  noli_parallel_for(noli_context_threads(umfpack->context), view->n, ROW_BLOCK, umfpack_fill_rows,
+                    &job);
   int64_t code = umfpack_dl_numeric(umfpack->row, umfpack->col, umfpack->value, umfpack->symbolic,
                                     &umfpack->numeric, umfpack->control, umfpack->info);
   NOLI_TRY(translate(umfpack, code, "in the factorization"));

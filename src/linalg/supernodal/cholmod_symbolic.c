@@ -195,7 +195,8 @@ static bool read_factor(const cholmod_factor* factor, NoliSymbolic* symbolic) {
 }
 
 // Analyzes with the present width of indices.
-static NoliStatus analyze(NoliOrderer* orderer, const int32_t* order, NoliSymbolic* symbolic) {
+static NoliStatus cholmod_symbolic_analyze(NoliOrderer* orderer, const int32_t* order,
+                                           NoliSymbolic* symbolic) {
   NoliStatus status = NOLI_OK;
   cholmod_common* common = orderer->wide ? &orderer->wide_common : &orderer->common;
   symbolic->wide = orderer->wide;
@@ -216,13 +217,13 @@ done:
 }
 
 NoliStatus noli_symbolic_make(NoliOrderer* orderer, const int32_t* order, NoliSymbolic* symbolic) {
-  NoliStatus status = analyze(orderer, order, symbolic);
+  NoliStatus status = cholmod_symbolic_analyze(orderer, order, symbolic);
   bool too_large =
       status == NOLI_ERROR_TOO_LARGE || (status == NOLI_OK && symbolic->n_value > orderer->narrow);
   if (too_large && !orderer->wide) {
     noli_symbolic_free(orderer, symbolic);
     NOLI_TRY(take_wide(orderer));
-    status = analyze(orderer, order, symbolic);
+    status = cholmod_symbolic_analyze(orderer, order, symbolic);
   }
 done:
   if (status != NOLI_OK) {

@@ -50,7 +50,7 @@ typedef struct Choice {
   double top;
 } Choice;
 
-static int32_t largest_of(const Forest* forest, const Choice* choice) {
+static int32_t subtrees_largest_of(const Forest* forest, const Choice* choice) {
   int32_t largest = 0;
   for (int32_t k = 1; k < choice->root.count; k++) {
     bool larger = forest->total[choice->root.data[k]] > forest->total[choice->root.data[largest]];
@@ -71,8 +71,8 @@ static double time_of(const Forest* forest, const Choice* choice, int32_t larges
 
 // Replaces the largest subtree by those of its children, `most` times or as often as possible.
 // Returns after how many times the estimated time was least.
-static NoliStatus split(NoliContext* context, const Forest* forest, int32_t n_threads, int32_t most,
-                        Choice* choice, int32_t* best) {
+static NoliStatus subtrees_split(NoliContext* context, const Forest* forest, int32_t n_threads,
+                                 int32_t most, Choice* choice, int32_t* best) {
   NoliStatus status = NOLI_OK;
   double least = (double)INFINITY;
   choice->root.count = 0;
@@ -81,7 +81,7 @@ static NoliStatus split(NoliContext* context, const Forest* forest, int32_t n_th
     NOLI_PUSH(context, &choice->root, root);
   }
   for (int32_t n = 0;; n++) {
-    int32_t largest = largest_of(forest, choice), node = choice->root.data[largest];
+    int32_t largest = subtrees_largest_of(forest, choice), node = choice->root.data[largest];
     double time = time_of(forest, choice, largest, n_threads);
     if (time < least) {
       least = time;
@@ -176,8 +176,8 @@ NoliStatus noli_subtrees_find(NoliContext* context, int32_t n, const int32_t* pa
   if (!sum_subtrees(&forest, cost)) {
     goto done;
   }
-  NOLI_TRY(split(context, &forest, n_threads, MAX_SPLITS, &choice, &best));
-  NOLI_TRY(split(context, &forest, n_threads, best, &choice, &best));
+  NOLI_TRY(subtrees_split(context, &forest, n_threads, MAX_SPLITS, &choice, &best));
+  NOLI_TRY(subtrees_split(context, &forest, n_threads, best, &choice, &best));
   NOLI_TRY(list_subtrees(context, &forest, &choice, n_threads, subtrees));
   if (subtrees->tree.count < 2) {
     subtrees->tree.count = 0;

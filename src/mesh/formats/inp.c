@@ -60,7 +60,7 @@ static NoliStatus begin_set(NoliInpReader* reader, NoliInpScope kind, const Noli
 }
 
 // Adds an entry to a set; to one of nodes only where sets are wanted.
-static NoliStatus add_entry(NoliInpReader* reader, NoliInpScope kind, NoliInpEntry entry) {
+static NoliStatus inp_add_entry(NoliInpReader* reader, NoliInpScope kind, NoliInpEntry entry) {
   return kind == NOLI_INP_NODES && !reader->parts->sets.wanted
              ? NOLI_OK
              : noli_inp_add_entry(reader->text.cursor->context, &reader->sets, entry);
@@ -74,7 +74,7 @@ static NoliStatus add_to_run(NoliInpReader* reader, NoliInpScope kind, int64_t l
     return NOLI_OK;
   }
   *run = (NoliInpEntry){.first = label, .last = label, .step = 1, .place = place};
-  return add_entry(reader, kind, *run);
+  return inp_add_entry(reader, kind, *run);
 }
 
 bool noli_inp_without_instance(const NoliInpReader* reader, NoliSpan* name) {
@@ -96,7 +96,7 @@ static NoliStatus read_reference(NoliInpReader* reader, NoliInpScope kind, NoliS
     return noli_cursor_fail(reader->text.cursor, name.at, "there is no %s set %s before",
                             kind == NOLI_INP_NODES ? "node" : "element", noli_show(name).text);
   }
-  return add_entry(reader, kind, (NoliInpEntry){.first = set, .place = name.at});
+  return inp_add_entry(reader, kind, (NoliInpEntry){.first = set, .place = name.at});
 }
 
 // One field of a list: a label or the name of a set.
@@ -120,7 +120,7 @@ static NoliStatus read_entry(NoliInpReader* reader, NoliInpScope kind, NoliSpan 
   }
   // nodes of the assembly are reference points, which belong to no cell
   if (of_part) {
-    NOLI_TRY(add_entry(reader, kind, entry));
+    NOLI_TRY(inp_add_entry(reader, kind, entry));
   }
 done:
   return status;
@@ -148,7 +148,7 @@ static NoliStatus read_range(NoliInpReader* reader, NoliInpScope kind, NoliSpan 
                                       (long long)entry.last, (long long)entry.first);
     goto done;
   }
-  NOLI_TRY(add_entry(reader, kind, entry));
+  NOLI_TRY(inp_add_entry(reader, kind, entry));
 done:
   return status;
 }
@@ -287,7 +287,7 @@ done:
 }
 
 // The type that the keyword names.
-static NoliStatus find_type(NoliInpReader* reader, const NoliInpElementType** type) {
+static NoliStatus inp_find_type(NoliInpReader* reader, const NoliInpElementType** type) {
   NoliInpText* text = &reader->text;
   NoliMeshParts* parts = reader->parts;
   const NoliInpParameter* named = noli_inp_find_parameter(text, "TYPE");
@@ -321,7 +321,7 @@ static NoliStatus find_type(NoliInpReader* reader, const NoliInpElementType** ty
   return NOLI_OK;
 }
 
-static NoliStatus read_elements(NoliInpReader* reader) {
+static NoliStatus inp_read_elements(NoliInpReader* reader) {
   static const char* const known[] = {"TYPE", "ELSET", "PARENT", NULL};
   NoliStatus status = NOLI_OK;
   NoliInpText* text = &reader->text;
@@ -336,7 +336,7 @@ static NoliStatus read_elements(NoliInpReader* reader) {
     goto done;
   }
 
-  NOLI_TRY(find_type(reader, &type));
+  NOLI_TRY(inp_find_type(reader, &type));
   if (named != NULL) {
     NOLI_TRY(begin_set(reader, NOLI_INP_ELEMENTS, named, false));
   }
@@ -353,7 +353,7 @@ done:
 
 // ---- parts and instances
 
-static NoliStatus begin_part(NoliInpReader* reader) {
+static NoliStatus inp_begin_part(NoliInpReader* reader) {
   if (reader->has_part) {
     return noli_cursor_fail(reader->text.cursor, reader->text.keyword.at,
                             "a second part: only files of one part are supported");
@@ -428,7 +428,7 @@ static NoliStatus end_level(NoliInpReader* reader) {
 // ---- the file
 
 // Keywords that make a mesh in ways that are not supported.
-static NoliStatus refuse(NoliInpReader* reader) {
+static NoliStatus inp_refuse(NoliInpReader* reader) {
   return noli_cursor_fail(reader->text.cursor, reader->text.keyword.at,
                           "%s is not supported: the file must contain all nodes and elements in "
                           "rectangular coordinates",
@@ -441,26 +441,26 @@ static NoliStatus read_block(NoliInpReader* reader) {
     NoliStatus (*read)(NoliInpReader* reader);
   } blocks[] = {
       {"*NODE", read_nodes},
-      {"*ELEMENT", read_elements},
+      {"*ELEMENT", inp_read_elements},
       {"*NSET", read_node_set},
       {"*ELSET", read_element_set},
       {"*SURFACE", noli_inp_read_surface},
-      {"*PART", begin_part},
+      {"*PART", inp_begin_part},
       {"*ENDPART", end_level},
       {"*ASSEMBLY", begin_assembly},
       {"*ENDASSEMBLY", end_level},
       {"*INSTANCE", begin_instance},
       {"*ENDINSTANCE", end_level},
-      {"*INCLUDE", refuse},
-      {"*SYSTEM", refuse},
-      {"*NGEN", refuse},
-      {"*NFILL", refuse},
-      {"*NCOPY", refuse},
-      {"*NMAP", refuse},
-      {"*ELGEN", refuse},
-      {"*ELCOPY", refuse},
-      {"*IMPORT", refuse},
-      {"*SYMMETRICMODELGENERATION", refuse},
+      {"*INCLUDE", inp_refuse},
+      {"*SYSTEM", inp_refuse},
+      {"*NGEN", inp_refuse},
+      {"*NFILL", inp_refuse},
+      {"*NCOPY", inp_refuse},
+      {"*NMAP", inp_refuse},
+      {"*ELGEN", inp_refuse},
+      {"*ELCOPY", inp_refuse},
+      {"*IMPORT", inp_refuse},
+      {"*SYMMETRICMODELGENERATION", inp_refuse},
   };
 
   NoliStatus status = NOLI_OK;
@@ -523,7 +523,7 @@ done:
 }
 
 // Makes the cells when all blocks are read, in the order of the file.
-static NoliStatus add_cells(NoliInpReader* reader) {
+static NoliStatus inp_add_cells(NoliInpReader* reader) {
   NoliStatus status = NOLI_OK;
   const NoliCursor* cursor = reader->text.cursor;
   NoliInpElement* element = reader->element_data.data;
@@ -639,7 +639,7 @@ NoliStatus noli_inp_read(NoliCursor* cursor, NoliMeshParts* parts) {
     NOLI_TRY(read_block(&reader));
   }
   NOLI_TRY(check_elements(&reader));
-  NOLI_TRY(add_cells(&reader));
+  NOLI_TRY(inp_add_cells(&reader));
   if (parts->sets.wanted) {
     NOLI_TRY(add_sets(&reader));
     NOLI_TRY(noli_inp_add_surfaces(&reader));

@@ -137,7 +137,7 @@ done:
   return status;
 }
 
-static bool is_letter(char c) {
+static bool medit_is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
@@ -149,7 +149,7 @@ static void skip_to_keyword(NoliCursor* cursor) {
     NoliSpan word = noli_next_word(&ahead);
     NoliSpan head = {word.at, word.n < 3 ? word.n : 3};
     bool is_value = noli_span_is_any_case(head, "nan") || noli_span_is_any_case(head, "inf");
-    if (word.n == 0 || (is_letter(*word.at) && !is_value)) {
+    if (word.n == 0 || (medit_is_letter(*word.at) && !is_value)) {
       return;
     }
     // a name in quotation marks may have blanks
@@ -171,7 +171,7 @@ static NoliStatus medit_read_section(NoliCursor* cursor, NoliSpan word, NoliMesh
   if (section != NULL && section->handling == COUNTED) {
     return skip_items(cursor, section);
   }
-  if (section == NULL && !is_letter(*word.at)) {
+  if (section == NULL && !medit_is_letter(*word.at)) {
     return noli_cursor_fail(cursor, word.at, "expected a section such as Vertices, got %s",
                             noli_show(word).text);
   }

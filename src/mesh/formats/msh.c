@@ -36,14 +36,14 @@ static const ElementType element_types[] = {
 };
 // clang-format on
 
-static NoliStatus number(NoliMshReader* reader, const char* what, double* value) {
+static NoliStatus msh_number(NoliMshReader* reader, const char* what, double* value) {
   return noli_next_number(reader->cursor, reader->binary, NOLI_SCALAR_F64, what, value);
 }
 
 // Finds an element type; fails for those that are not supported. Complete Lagrange elements of
 // order 1 to 4 are, and quadrangles of order 1, which become triangles; tetrahedra of one order.
-static NoliStatus find_type(const NoliMshReader* reader, const char* place, int64_t type,
-                            const ElementType** found) {
+static NoliStatus msh_find_type(const NoliMshReader* reader, const char* place, int64_t type,
+                                const ElementType** found) {
   static const char* const order_names[] = {"", "first", "second", "third", "fourth", "fifth"};
   int64_t n_types = (int64_t)(sizeof element_types / sizeof element_types[0]);
   if (type < 1 || type >= n_types) {
@@ -150,7 +150,7 @@ static NoliStatus read_node_block(NoliMshReader* reader) {
 
   for (int64_t i = 0; i < n; i++) {
     for (int k = 0; k < 3; k++) {
-      NOLI_TRY(number(reader, "a coordinate", x++));
+      NOLI_TRY(msh_number(reader, "a coordinate", x++));
     }
     for (int64_t k = 0; k < n_extra; k++) {
       NOLI_TRY(noli_skip_value(reader->cursor, reader->binary, NOLI_SCALAR_F64,
@@ -196,7 +196,7 @@ static NoliStatus read_nodes_old(NoliMshReader* reader) {
     NOLI_TRY(noli_msh_integer(reader, I32, "the number of a node", 0, INT32_MAX, &tag));
     NOLI_TRY(add_node_tag(reader, tag));
     for (int k = 0; k < 3; k++) {
-      NOLI_TRY(number(reader, "a coordinate", x++));
+      NOLI_TRY(msh_number(reader, "a coordinate", x++));
     }
   }
 done:
@@ -357,7 +357,7 @@ static NoliStatus read_element_block(NoliMshReader* reader, int64_t* n_read) {
   const char* place = reader->cursor->at;
   NOLI_TRY(noli_msh_integer(reader, I32, "an element type", INT32_MIN, INT32_MAX, &type));
   NOLI_TRY(noli_msh_integer(reader, SIZE, "the number of elements of a block", 0, INT32_MAX, &n));
-  NOLI_TRY(find_type(reader, place, type, &element.type));
+  NOLI_TRY(msh_find_type(reader, place, type, &element.type));
   int64_t n_value = 1 + (int64_t)element.type->n_node;
   NOLI_TRY(noli_expect_items(reader->cursor, "elements", n, (reader->binary ? 8 : 2) * n_value,
                              reader->binary));
@@ -443,7 +443,7 @@ static NoliStatus read_element_run(NoliMshReader* reader, int64_t type, int64_t 
   int32_t corner[NOLI_TET_NODES_MAX];
   Element element = {.node = corner};
   int64_t value = 0;
-  NOLI_TRY(find_type(reader, place, type, &element.type));
+  NOLI_TRY(msh_find_type(reader, place, type, &element.type));
   for (int64_t i = 0; i < n; i++) {
     int32_t physical = 0;
     if (reader->binary) {
@@ -486,7 +486,7 @@ done:
   return status;
 }
 
-static NoliStatus read_elements(NoliMshReader* reader) {
+static NoliStatus msh_read_elements(NoliMshReader* reader) {
   if (!reader->has_nodes) {
     return noli_cursor_fail(reader->cursor, reader->cursor->at,
                             "the section $Elements comes before $Nodes");
@@ -536,7 +536,7 @@ static NoliStatus msh_read_section(NoliMshReader* reader, NoliSpan name, bool* h
       {"$MeshFormat", read_format},
       {"$Entities", noli_msh_read_entities},
       {"$Nodes", read_nodes},
-      {"$Elements", read_elements},
+      {"$Elements", msh_read_elements},
       {"$PartitionedEntities", noli_msh_read_parts},
       {"$PhysicalNames", noli_msh_read_names},
   };

@@ -28,7 +28,8 @@ static NoliStatus read_entity_tag(NoliMshReader* reader, int64_t* tag) {
 
 // Reads the box, the physical groups and the boundary of an entity. `*n_group` counts its groups;
 // the first is its tag, unless it has one already.
-static NoliStatus read_body(NoliMshReader* reader, NoliMshEntity* entity, int64_t* n_group) {
+static NoliStatus msh_entities_read_body(NoliMshReader* reader, NoliMshEntity* entity,
+                                         int64_t* n_group) {
   NoliStatus status = NOLI_OK;
   int64_t n = 0, tag = 0;
   for (int i = 0; i < (entity->dimension == 0 ? 3 : 6); i++) {
@@ -74,7 +75,7 @@ NoliStatus noli_msh_read_entities(NoliMshReader* reader) {
     for (int64_t i = 0; i < count[d]; i++) {
       NoliMshEntity entity = {.dimension = d};
       NOLI_TRY(read_entity_tag(reader, &entity.tag));
-      NOLI_TRY(read_body(reader, &entity, &n_group));
+      NOLI_TRY(msh_entities_read_body(reader, &entity, &n_group));
       NOLI_PUSH(reader->cursor->context, &reader->entity, entity);
     }
   }
@@ -85,8 +86,8 @@ done:
   return status;
 }
 
-static const NoliMshEntity* find_entity(const NoliMshEntity* entity, int64_t n, int64_t dimension,
-                                        int64_t tag) {
+static const NoliMshEntity* msh_entities_find_entity(const NoliMshEntity* entity, int64_t n,
+                                                     int64_t dimension, int64_t tag) {
   NoliMshEntity wanted = {.dimension = dimension, .tag = tag};
   return noli_find_sorted(&wanted, entity, n, sizeof wanted, compare_entities);
 }
@@ -107,7 +108,8 @@ static NoliStatus read_part(NoliMshReader* reader, int dimension) {
   }
   const NoliMshEntity* parent =
       parent_dimension == dimension
-          ? find_entity(reader->entity.data, reader->entity.count, dimension, parent_tag)
+          ? msh_entities_find_entity(reader->entity.data, reader->entity.count, dimension,
+                                     parent_tag)
           : NULL;
   if (parent != NULL) {
     entity.physical = parent->physical;
@@ -119,7 +121,7 @@ static NoliStatus read_part(NoliMshReader* reader, int dimension) {
     }
   }
 
-  NOLI_TRY(read_body(reader, &entity, &n_group));
+  NOLI_TRY(msh_entities_read_body(reader, &entity, &n_group));
   entity.is_cut = parent_dimension > dimension && n_group == 0;
   NOLI_PUSH(reader->cursor->context, &reader->part, entity);
 done:
@@ -148,9 +150,10 @@ done:
 NoliStatus noli_msh_find_groups(NoliMshReader* reader, int64_t dimension, int64_t tag,
                                 NoliMshEntity* entity) {
   NoliStatus status = NOLI_OK;
-  const NoliMshEntity* found = find_entity(reader->part.data, reader->part.count, dimension, tag);
+  const NoliMshEntity* found =
+      msh_entities_find_entity(reader->part.data, reader->part.count, dimension, tag);
   if (found == NULL) {
-    found = find_entity(reader->entity.data, reader->entity.count, dimension, tag);
+    found = msh_entities_find_entity(reader->entity.data, reader->entity.count, dimension, tag);
   }
   *entity = found != NULL ? *found : (NoliMshEntity){.dimension = dimension, .tag = tag};
   reader->extra.count = 0;

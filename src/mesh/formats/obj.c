@@ -12,7 +12,7 @@ typedef struct References {
 
 // Reads an index from 1 on, or a negative one, which counts back from the last of n so far, as one
 // from 0 on; beyond both ends where there is no such entry. Returns where its digits end.
-static const char* read_index(const char* p, int64_t n_so_far, int64_t* index) {
+static const char* obj_read_index(const char* p, int64_t n_so_far, int64_t* index) {
   bool negative = *p == '-';
   int64_t value = 0;
   for (p += negative; noli_is_digit(*p); p++) {
@@ -27,7 +27,7 @@ static NoliStatus read_reference(const NoliCursor* cursor, NoliSpan word, int64_
                                  int64_t n_vert, int32_t* vertex, const char** rest) {
   bool negative = *word.at == '-';
   int64_t index;
-  const char* p = read_index(word.at, n_so_far, &index);
+  const char* p = obj_read_index(word.at, n_so_far, &index);
   if (p == word.at + negative || !(*p == '/' || p == word.at + word.n)) {
     return noli_cursor_fail(cursor, word.at, "expected a vertex of the cell, got %s",
                             noli_show(word).text);
@@ -45,7 +45,7 @@ static NoliStatus read_reference(const NoliCursor* cursor, NoliSpan word, int64_
 // The texture coordinate of `i/t` at the slash, of n so far.
 static int32_t read_texture(const char* slash, int64_t n_so_far) {
   int64_t index;
-  (void)read_index(slash + 1, n_so_far, &index);
+  (void)obj_read_index(slash + 1, n_so_far, &index);
   return index >= 0 && index < INT32_MAX ? (int32_t)index : NOLI_NULL_INDEX;
 }
 
@@ -79,8 +79,8 @@ done:
 }
 
 // Adds a face, polyline or set of points.
-static NoliStatus add_cells(NoliCursor* cursor, const char* place, char kind,
-                            const References* references, NoliMeshParts* parts) {
+static NoliStatus obj_add_cells(NoliCursor* cursor, const char* place, char kind,
+                                const References* references, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
   const IndexArray* list = &references->vertex;
   int64_t least = kind == 'f' ? 3 : kind == 'l' ? 2 : 1, first = parts->tri.count / 3;
@@ -118,7 +118,7 @@ static bool lacks_z(const NoliCursor* cursor) {
 }
 
 // Reads x, y, z, or x, y of a file in the plane z = 0.
-static NoliStatus read_vertex(NoliCursor* cursor, bool flat, double x[3]) {
+static NoliStatus obj_read_vertex(NoliCursor* cursor, bool flat, double x[3]) {
   NoliStatus status = NOLI_OK;
   if (!flat) {
     return noli_read_position_here(cursor, x);
@@ -191,10 +191,10 @@ NoliStatus noli_obj_read(NoliCursor* cursor, NoliMeshParts* parts) {
     if (kind == 'v') {
       flat = noli_parts_n_vert(parts) == 0 ? lacks_z(cursor) : flat;
       NOLI_TRY(noli_parts_add_vertices(cursor->context, parts, 1, &x));
-      NOLI_TRY(read_vertex(cursor, flat, x));
+      NOLI_TRY(obj_read_vertex(cursor, flat, x));
     } else if (kind == 'f' || kind == 'l' || kind == 'p') {
       NOLI_TRY(read_references(cursor, parts, n_vert, &list));
-      NOLI_TRY(add_cells(cursor, word.at, kind, &list, parts));
+      NOLI_TRY(obj_add_cells(cursor, word.at, kind, &list, parts));
     }
   }
 done:

@@ -277,7 +277,7 @@ static NoliStatus read_texture(Reader* reader, NoliScalar type, double* value) {
 }
 
 // Reads a list; keeps it if it has corners or texture coordinates.
-static NoliStatus read_list(Reader* reader, const Property* property) {
+static NoliStatus ply_read_list(Reader* reader, const Property* property) {
   NoliStatus status = NOLI_OK;
   NoliCursor* cursor = reader->cursor;
   int64_t n = 0, vertex = 0;
@@ -324,7 +324,7 @@ static NoliStatus read_one(Reader* reader, const Element* element, double x[3], 
     int64_t vertex = 0;
     double value = 0.0;
     if (property->count_type != NOLI_SCALAR_NONE) {
-      NOLI_TRY(read_list(reader, property));
+      NOLI_TRY(ply_read_list(reader, property));
     } else if (property->role == VERTEX_1 || property->role == VERTEX_2) {
       NOLI_TRY(noli_next_integer(cursor, reader->binary, property->type, "a vertex of the edge", 0,
                                  reader->n_vert - 1, &vertex));
@@ -403,7 +403,7 @@ done:
   return status;
 }
 
-static NoliStatus read_elements(Reader* reader, const Element* element) {
+static NoliStatus ply_read_elements(Reader* reader, const Element* element) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = reader->cursor->context;
   double x[3] = {0.0}, uv[2] = {0.0}, *place = NULL;
@@ -453,7 +453,7 @@ NoliStatus noli_ply_read(NoliCursor* cursor, NoliMeshParts* parts) {
   reader.uv_of_vertices =
       parts->looks.wanted && has_role(&reader, TEXTURE_U) && !has_role(&reader, TEXTURE_CORNERS);
   for (int64_t e = 0; e < reader.element.count; e++) {
-    NOLI_TRY(read_elements(&reader, &reader.element.data[e]));
+    NOLI_TRY(ply_read_elements(&reader, &reader.element.data[e]));
   }
   // with two vertex elements the indices would be ambiguous
   if (noli_parts_n_vert(parts) != reader.n_vert) {

@@ -1,7 +1,7 @@
 // .seg: `v x y z` and `s i j` with indices from 1. .pt: `v x y z`, every vertex a point.
 #include "mesh/formats/io.h"
 
-static NoliStatus read_vertex(NoliCursor* cursor, NoliMeshParts* parts) {
+static NoliStatus seg_read_vertex(NoliCursor* cursor, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
   double* x = NULL;
   NOLI_TRY(noli_parts_add_vertices(cursor->context, parts, 1, &x));
@@ -37,7 +37,7 @@ static NoliStatus read_lines(NoliCursor* cursor, NoliMeshParts* parts, bool with
       continue;
     }
     if (noli_span_is(word, "v")) {
-      NOLI_TRY(read_vertex(cursor, parts));
+      NOLI_TRY(seg_read_vertex(cursor, parts));
     } else if (with_segments && noli_span_is(word, "s")) {
       NOLI_TRY(read_segment(cursor, n_vert, parts));
     } else {

@@ -118,7 +118,7 @@ done:
 }
 
 // Reads solids one after the other. The first word of each is already known to be `solid`.
-static NoliStatus read_text(NoliCursor* cursor, NoliMeshParts* parts) {
+static NoliStatus stl_read_text(NoliCursor* cursor, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
   bool inside = false;
   for (;;) {
@@ -167,7 +167,7 @@ NoliStatus noli_stl_read(NoliCursor* cursor, NoliMeshParts* parts) {
     cursor->at = cursor->begin;
     NOLI_TRY(read_binary(cursor, parts));
   } else {
-    NOLI_TRY(read_text(cursor, parts));
+    NOLI_TRY(stl_read_text(cursor, parts));
   }
   NOLI_TRY(merge_vertices(cursor, parts));
 done:

@@ -89,7 +89,7 @@ done:
   return status;
 }
 
-static NoliStatus read_vertex(Reader* reader, NoliScalar type) {
+static NoliStatus vtk_read_vertex(Reader* reader, NoliScalar type) {
   NoliStatus status = NOLI_OK;
   int64_t vertex = 0;
   NOLI_TRY(next_integer(reader, type, "a vertex of the cell", 0,
@@ -112,7 +112,7 @@ static NoliStatus read_lists(Reader* reader, int64_t n_list, int64_t n_value) {
         next_integer(reader, NOLI_SCALAR_I32, "the number of vertices of a cell", 0, left - 1, &n));
     left -= 1 + n;
     for (int64_t i = 0; i < n; i++) {
-      NOLI_TRY(read_vertex(reader, NOLI_SCALAR_I32));
+      NOLI_TRY(vtk_read_vertex(reader, NOLI_SCALAR_I32));
     }
     NOLI_PUSH(context, &reader->offset, reader->vertex.count);
   }
@@ -154,7 +154,7 @@ static NoliStatus read_offsets(Reader* reader, int64_t n_offset, int64_t n_verte
   }
   NOLI_TRY(read_array_head(reader, "CONNECTIVITY", n_vertex, &type));
   for (int64_t i = 0; i < n_vertex; i++) {
-    NOLI_TRY(read_vertex(reader, type));
+    NOLI_TRY(vtk_read_vertex(reader, type));
   }
 done:
   return status;

@@ -39,7 +39,7 @@ static const struct {
 };
 // clang-format on
 
-static NoliVtkType find_type(NoliSpan word) {
+static NoliVtkType vtk_data_find_type(NoliSpan word) {
   for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
     if (noli_span_is_any_case(word, types[i].name)) {
       return types[i].type;
@@ -50,7 +50,7 @@ static NoliVtkType find_type(NoliSpan word) {
 
 NoliStatus noli_vtk_read_type(NoliCursor* cursor, NoliScalar* type) {
   NoliSpan word = noli_next_word(cursor);
-  *type = find_type(word).scalar;
+  *type = vtk_data_find_type(word).scalar;
   if (*type == NOLI_SCALAR_NONE) {
     return noli_cursor_fail(cursor, word.at, "expected a type such as double, got %s",
                             noli_show(word).text);
@@ -277,8 +277,8 @@ done:
 
 // ---- arrays and attributes
 
-static NoliStatus read_array(NoliVtkData* data, NoliSpan name, NoliVtkType type, int64_t n_item,
-                             int64_t n_component) {
+static NoliStatus vtk_data_read_array(NoliVtkData* data, NoliSpan name, NoliVtkType type,
+                                      int64_t n_item, int64_t n_component) {
   static const char* const kinds[] = {"field", "cell array", "point array"};
   NoliStatus status = NOLI_OK;
   bool fits = n_component == 0 || n_item <= INT64_MAX / 16 / n_component;
@@ -319,13 +319,13 @@ NoliStatus noli_vtk_read_field(NoliVtkData* data, bool* understood) {
     NOLI_TRY(
         noli_read_integer_here(cursor, "the number of components", 0, INT32_MAX, &n_component));
     NOLI_TRY(noli_read_integer_here(cursor, "the number of items", 0, INT32_MAX, &n_item));
-    NoliVtkType type = find_type(noli_next_word(cursor));
+    NoliVtkType type = vtk_data_find_type(noli_next_word(cursor));
     *understood = type.form != NOLI_VTK_UNKNOWN;
     if (!*understood) {
       goto done;
     }
     noli_vtk_end_header(cursor, data->binary);
-    NOLI_TRY(read_array(data, name, type, n_item, n_component));
+    NOLI_TRY(vtk_data_read_array(data, name, type, n_item, n_component));
   }
 done:
   return status;
@@ -337,7 +337,7 @@ static NoliStatus read_scalars(NoliVtkData* data, NoliSpan name) {
   NoliCursor* cursor = data->cursor;
   int64_t n_component = 1;
   NoliSpan word = noli_next_word(cursor);
-  NoliVtkType type = find_type(word);
+  NoliVtkType type = vtk_data_find_type(word);
   if (type.form != NOLI_VTK_NUMBERS && type.form != NOLI_VTK_BITS) {
     status = noli_cursor_fail(cursor, word.at, "expected a type such as double, got %s",
                               noli_show(word).text);
@@ -357,7 +357,7 @@ static NoliStatus read_scalars(NoliVtkData* data, NoliSpan name) {
     noli_vtk_end_header(cursor, data->binary);
   }
 
-  NOLI_TRY(read_array(data, name, type, data->n_item, n_component));
+  NOLI_TRY(vtk_data_read_array(data, name, type, data->n_item, n_component));
 done:
   return status;
 }
@@ -375,7 +375,7 @@ static NoliStatus read_colours(NoliVtkData* data, NoliSpan name, bool is_table) 
     noli_parts_note_unused(data->parts, "lookup table", name);
     NOLI_TRY(skip_values(data, type, 4 * n));
   } else {
-    NOLI_TRY(read_array(data, name, type, data->n_item, n));
+    NOLI_TRY(vtk_data_read_array(data, name, type, data->n_item, n));
   }
 done:
   return status;
@@ -390,14 +390,14 @@ static NoliStatus read_components(NoliVtkData* data, NoliSpan name, int64_t n_co
         noli_read_integer_here(cursor, "the number of components", 0, INT32_MAX, &n_component));
   }
   NoliSpan word = noli_next_word(cursor);
-  NoliVtkType type = find_type(word);
+  NoliVtkType type = vtk_data_find_type(word);
   if (type.form == NOLI_VTK_UNKNOWN) {
     status = noli_cursor_fail(cursor, word.at, "expected a type such as double, got %s",
                               noli_show(word).text);
     goto done;
   }
   noli_vtk_end_header(cursor, data->binary);
-  NOLI_TRY(read_array(data, name, type, data->n_item, n_component));
+  NOLI_TRY(vtk_data_read_array(data, name, type, data->n_item, n_component));
 done:
   return status;
 }

@@ -18,7 +18,7 @@ typedef struct Place {
 
 enum { JOINTS = 0, CELLS = 3, CELLS_BETWEEN, SPACING, JOINT_RADIUS, STRUT_RADIUS, N_SIZES };
 
-static Place find_place(const double* size, int axis, double p) {
+static Place generate_truss_find_place(const double* size, int axis, double p) {
   double n = size[JOINTS + axis], period = size[CELLS] + size[CELLS_BETWEEN];
   double cell = 0.5 * (p + 1.0) * (n * period - size[CELLS_BETWEEN]);
   // borders are integers; rounding must not move positions across them
@@ -50,7 +50,7 @@ static void map_truss(const double* size, double p[3]) {
   int along = -1;
   double local[3];
   for (int a = 0; a < 3; a++) {
-    place[a] = find_place(size, a, p[a]);
+    place[a] = generate_truss_find_place(size, a, p[a]);
     along = place[a].between ? a : along;
     local[a] = place[a].at;
   }

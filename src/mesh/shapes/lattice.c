@@ -78,8 +78,8 @@ typedef struct Numbering {
   int64_t first_inside;
 } Numbering;
 
-static void number_nodes(const NoliLattice* lattice, const int32_t* tet, int64_t t,
-                         const Numbering* numbering) {
+static void lattice_number_nodes(const NoliLattice* lattice, const int32_t* tet, int64_t t,
+                                 const Numbering* numbering) {
   int32_t p = lattice->order, local[NOLI_TET_NODES_MAX][4];
   int32_t n_on_edge = p - 1, n_on_face = (p - 1) * (p - 2) / 2;
   int32_t n_inside = (p - 1) * (p - 2) * (p - 3) / 6;
@@ -147,7 +147,7 @@ NoliStatus noli_lattice_create(NoliContext* context, int32_t n_vert, int32_t n_t
   // the nodes of each tetrahedron
   NOLI_NEW(context, lattice->node, (int64_t)n_tet * lattice->n_local);
   for (int64_t t = 0; t < n_tet; t++) {
-    number_nodes(lattice, tet, t, &numbering);
+    lattice_number_nodes(lattice, tet, t, &numbering);
   }
 done:
   noli_free(context, edge);

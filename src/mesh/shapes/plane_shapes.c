@@ -121,7 +121,7 @@ typedef struct Place {
   int32_t vertex;
 } Place;
 
-static int compare_places(const void* a, const void* b) {
+static int plane_shapes_compare_places(const void* a, const void* b) {
   const Place *p = a, *q = b;
   int by_x = noli_order_of_doubles(p->x, q->x), by_y = noli_order_of_doubles(p->y, q->y);
   return by_x != 0 ? by_x : by_y != 0 ? by_y : noli_order(p->vertex, q->vertex);
@@ -138,7 +138,7 @@ static NoliStatus merge_equal(NoliContext* context, NoliMesh* mesh) {
   for (int32_t v = 0; v < mesh->n_vert; v++) {
     place[v] = (Place){mesh->x[3 * (int64_t)v], mesh->x[3 * (int64_t)v + 1], v};
   }
-  noli_sort(place, mesh->n_vert, sizeof *place, compare_places);
+  noli_sort(place, mesh->n_vert, sizeof *place, plane_shapes_compare_places);
   for (int32_t i = 0; i < mesh->n_vert; i++) {
     bool again = i > 0 && place[i].x == place[i - 1].x && place[i].y == place[i - 1].y;
     same[place[i].vertex] = again ? same[place[i - 1].vertex] : place[i].vertex;

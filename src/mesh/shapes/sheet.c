@@ -252,7 +252,7 @@ static void flip_all(const Net* net) {
 
 // Moves every inner vertex half way to the mean of its neighbours, which evens out angles. In a
 // Delaunay triangulation of nearly even vertices no triangle turns over.
-static void smooth(const Net* net) {
+static void sheet_smooth(const Net* net) {
   const NoliMesh* mesh = net->mesh;
   memset(net->sum, 0, 2 * sizeof *net->sum * (size_t)mesh->n_vert);
   memset(net->many, 0, sizeof *net->many * (size_t)mesh->n_vert);
@@ -286,7 +286,7 @@ static NoliStatus make_unstructured(NoliContext* context, const double size[2],
   NOLI_TRY(find_neighbours(context, &net));
   move_vertices(&net, size, fmin(size[0] / cells[0], size[1] / cells[1]));
   flip_all(&net);
-  smooth(&net);
+  sheet_smooth(&net);
   flip_all(&net);
 done:
   noli_free(context, net.beside);

@@ -8,8 +8,8 @@
 #define PI NOLI_GRID_PI
 
 // Room for n_vert vertices and n_tri triangles, if an index can count them.
-static NoliStatus make_room(NoliContext* context, const char* shape, double n_vert, double n_tri,
-                            NoliMesh** mesh) {
+static NoliStatus thin_shapes_make_room(NoliContext* context, const char* shape, double n_vert,
+                                        double n_tri, NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(context, 3.0 * n_vert <= INT32_MAX && 3.0 * n_tri <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
              "%s: %.0f triangles exceed the index range", shape, n_tri);
@@ -42,8 +42,8 @@ NoliStatus noli_mesh_make_tube(NoliContext* context, double radius, double heigh
              "tube: needs at least 3 cells around and 1 along, got %d and %d", cells_around,
              cells_along);
   int32_t n = cells_around;
-  NOLI_TRY(
-      make_room(context, "tube", (double)n * (cells_along + 1.0), 2.0 * n * cells_along, mesh));
+  NOLI_TRY(thin_shapes_make_room(context, "tube", (double)n * (cells_along + 1.0),
+                                 2.0 * n * cells_along, mesh));
 
   // rows of triangles that are shifted by half a cell from one to the next
   int32_t* tri = (*mesh)->tri;
@@ -84,7 +84,7 @@ NoliStatus noli_mesh_make_torus_shell(NoliContext* context, double ring_radius, 
              "torus_shell: needs at least 3 cells around and across, got %d and %d", cells_around,
              cells_across);
   int32_t n = cells_around, m = cells_across;
-  NOLI_TRY(make_room(context, "torus_shell", (double)n * m, 2.0 * n * m, mesh));
+  NOLI_TRY(thin_shapes_make_room(context, "torus_shell", (double)n * m, 2.0 * n * m, mesh));
 
   // diagonals alternate where they can
   int32_t* tri = (*mesh)->tri;
@@ -124,7 +124,7 @@ NoliStatus noli_mesh_make_moebius(NoliContext* context, double radius, double wi
              "moebius: needs at least 6 cells around and 1 across, got %d and %d", cells_around,
              cells_across);
   int32_t n = cells_around, m = cells_across;
-  NOLI_TRY(make_room(context, "moebius", (double)n * (m + 1.0), 2.0 * n * m, mesh));
+  NOLI_TRY(thin_shapes_make_room(context, "moebius", (double)n * (m + 1.0), 2.0 * n * m, mesh));
 
   // after one turn the strip is upside down
   int32_t* tri = (*mesh)->tri;
@@ -156,8 +156,8 @@ NoliStatus noli_mesh_make_ring_disk(NoliContext* context, double radius, int32_t
   NOLI_TRY(noli_grid_check_length(context, "disk", "radius", radius));
   NOLI_CHECK(context, rings >= 1, NOLI_ERROR_ARGUMENT, "disk: needs at least 1 ring, got %d",
              rings);
-  NOLI_TRY(
-      make_room(context, "disk", 1.0 + 3.0 * rings * (rings + 1.0), 6.0 * rings * rings, mesh));
+  NOLI_TRY(thin_shapes_make_room(context, "disk", 1.0 + 3.0 * rings * (rings + 1.0),
+                                 6.0 * rings * rings, mesh));
   int32_t* tri = (*mesh)->tri;
   thin_shapes_place(*mesh, 0, 0.0, 0.0, 0.0);
   for (int32_t k = 1; k <= rings; k++) {
@@ -289,7 +289,7 @@ NoliStatus noli_mesh_make_icosphere(NoliContext* context, double radius, int32_t
   NOLI_TRY(noli_grid_check_length(context, "icosphere", "radius", radius));
   NOLI_CHECK(context, subdivision >= 1, NOLI_ERROR_ARGUMENT,
              "icosphere: edges are cut into at least 1 piece, got %d", subdivision);
-  NOLI_TRY(make_room(context, "icosphere", 10.0 * n * n + 2.0, 20.0 * n * n, mesh));
+  NOLI_TRY(thin_shapes_make_room(context, "icosphere", 10.0 * n * n + 2.0, 20.0 * n * n, mesh));
   int32_t* tri = (*mesh)->tri;
   for (int32_t f = 0; f < N_FACE; f++) {
     Lattice lattice = {.n = subdivision, .face = f, .corner = ico_face[f]};

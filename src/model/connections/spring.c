@@ -24,7 +24,7 @@ typedef struct Places {
   int32_t axis;
 } Places;
 
-static int compare_places(const void* one, const void* other) {
+static int spring_compare_places(const void* one, const void* other) {
   const Place *a = one, *b = other;
   return a->along != b->along ? (a->along < b->along ? -1 : 1) : a->vertex - b->vertex;
 }
@@ -43,7 +43,7 @@ static void sort_places(const double* X, Places* places) {
   for (int32_t i = 0; i < places->n; i++) {
     places->place[i].along = X[3 * (int64_t)places->place[i].vertex + places->axis];
   }
-  noli_sort(places->place, places->n, sizeof *places->place, compare_places);
+  noli_sort(places->place, places->n, sizeof *places->place, spring_compare_places);
 }
 
 // The vertex closest to `at`, of several the lowest: searches outward from its place on the axis.
@@ -201,8 +201,8 @@ done:
 
 // ---- results ------------------------------------------------------------------------------------
 
-static void report(const NoliModel* model, int32_t index, const double* lagged, const double* x,
-                   const double* v, double* value) {
+static void spring_report(const NoliModel* model, int32_t index, const double* lagged,
+                          const double* x, const double* v, double* value) {
   const NoliConnections* connections = &model->problem.connection[NOLI_CONNECTION_SPRING];
   int64_t begin = connections->first[index], end = connections->first[index + 1];
   double length = 0.0, energy = 0.0;
@@ -268,4 +268,4 @@ const NoliConnectionType noli_connection_spring = {
     .add_forces = add_springs,
     .columns = "force_x,force_y,force_z,length,energy",
     .n_value = 5,
-    .report = report};
+    .report = spring_report};

@@ -50,7 +50,7 @@ typedef struct Ties {
 } Ties;
 
 // Start of messages about a tie.
-static void describe(const Ties* ties, int32_t tie, char text[160]) {
+static void tie_describe(const Ties* ties, int32_t tie, char text[160]) {
   const char* where = ties->def->ties[tie].where;
   if (where != NULL) {
     snprintf(text, 160, "%.150s: ", where);
@@ -73,7 +73,7 @@ static NoliStatus check_bodies(const Ties* ties, int32_t index) {
   const NoliTieDef* tie = &ties->def->ties[index];
   const char *body = model->name[tie->body], *to = model->name[tie->to];
   char where[160];
-  describe(ties, index, where);
+  tie_describe(ties, index, where);
   NOLI_CHECK(model->context, !model->obstacle[tie->body], NOLI_ERROR_ARGUMENT,
              "%s\"%s\" is an obstacle, whose motion is prescribed: tie \"%s\" to it instead", where,
              body, to);
@@ -102,7 +102,7 @@ done:
 }
 
 // Marks the nodes of all ties.
-static NoliStatus mark_nodes(Ties* ties) {
+static NoliStatus tie_mark_nodes(Ties* ties) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = ties->model;
   for (int32_t k = 0; k < ties->def->n_ties; k++) {
@@ -115,7 +115,7 @@ static NoliStatus mark_nodes(Ties* ties) {
     for (int32_t i = 0; i < n; i++) {
       int32_t local = tie->node != NULL ? tie->node[i] : i, node = first + local;
       char where[160];
-      describe(ties, k, where);
+      tie_describe(ties, k, where);
       NOLI_CHECK(model->context, ties->tie[node] == NOLI_NULL_INDEX || ties->tie[node] == k,
                  NOLI_ERROR_ARGUMENT, "%svertex %d of \"%s\" is tied twice, also to \"%s\"", where,
                  local, model->name[tie->body], model->name[ties->def->ties[ties->tie[node]].to]);
@@ -374,14 +374,14 @@ static void clean(Place* place) {
 }
 
 // The point that a node is bound to.
-static NoliStatus find_place(Ties* ties, int32_t node, Place* place) {
+static NoliStatus tie_find_place(Ties* ties, int32_t node, Place* place) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = ties->model;
   int32_t index = ties->tie[node];
   const NoliTieDef* tie = &ties->def->ties[index];
   NoliVec3 p = ties_position(ties, node);
   char where[160];
-  describe(ties, index, where);
+  tie_describe(ties, index, where);
   *place = find_on_surface(ties, tie->to, tie->to == tie->body, p);
   double reach = noli_resolve(tie->distance, &model->problem.size);
   if (place->distance > ties->touching) {
@@ -442,7 +442,7 @@ static NoliStatus find_places(Ties* ties) {
   for (int32_t i = 0; i < ties->model->problem.n_node; i++) {
     if (ties->tie[i] != NOLI_NULL_INDEX) {
       ties->node[n] = i;
-      NOLI_TRY(find_place(ties, i, &ties->place[n]));
+      NOLI_TRY(tie_find_place(ties, i, &ties->place[n]));
       ties->model->tie[n] = describe_place(ties, i, &ties->place[n]);
       n++;
     }
@@ -459,7 +459,7 @@ static NoliStatus fail_to_follow(const Ties* ties, int32_t node, NoliStatus stat
   int32_t index = ties->tie[node];
   const NoliTieDef* tie = &ties->def->ties[index];
   char where[160];
-  describe(ties, index, where);
+  tie_describe(ties, index, where);
   return noli_fail(model->context, status,
                    status == NOLI_ERROR_ARGUMENT
                        ? "%svertex %d of \"%s\" would be tied to itself: the vertices that it "
@@ -595,7 +595,7 @@ done:
 
 // ---- ties of a definition -----------------------------------------------------------------------
 
-static void report(const Ties* ties) {
+static void tie_report(const Ties* ties) {
   const NoliModel* model = ties->model;
   for (int32_t k = 0; k < ties->def->n_ties; k++) {
     const NoliTieDef* tie = &ties->def->ties[k];
@@ -636,12 +636,12 @@ static NoliStatus bind_ties(NoliModel* model, const NoliSimDef* def) {
   }
   ties.touching = 64.0 * DBL_EPSILON * size;
 
-  NOLI_TRY(mark_nodes(&ties));
+  NOLI_TRY(tie_mark_nodes(&ties));
   NOLI_TRY(plant_trees(&ties));
   NOLI_TRY(find_places(&ties));
   NOLI_TRY(make_followers(&ties));
   NOLI_TRY(attach_all(&ties));
-  report(&ties);
+  tie_report(&ties);
 done:
   ties_release(&ties);
   return status;

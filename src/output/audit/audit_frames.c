@@ -187,7 +187,7 @@ done:
 
 // ---- which frames there must be ----
 
-static bool is_listed(const NoliFrameList* list, int64_t step) {
+static bool audit_frames_is_listed(const NoliFrameList* list, int64_t step) {
   for (int64_t i = 0; i < list->frames.count; i++) {
     if (list->frames.data[i].step == step) {
       return true;
@@ -228,7 +228,7 @@ static NoliStatus check_list(NoliAuditor* auditor) {
   }
 
   // nor the last one
-  if (auditor->audit->ended && last % every != 0 && !is_listed(list, last)) {
+  if (auditor->audit->ended && last % every != 0 && !audit_frames_is_listed(list, last)) {
     NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, last,
                                "%s: the frame of the last step, %lld, is missing", name,
                                (long long)last));
@@ -253,7 +253,7 @@ static NoliStatus check_strays(NoliAuditor* auditor) {
     }
     // a frame is on the disk before the list names it
     bool newest = !auditor->audit->ended && step >= auditor->audit->n_rows;
-    if (!is_listed(&auditor->run.frames, step) && !newest) {
+    if (!audit_frames_is_listed(&auditor->run.frames, step) && !newest) {
       NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, step, "%s: not named in %s",
                                  name, list_name(auditor)));
     }

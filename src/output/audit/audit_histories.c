@@ -130,7 +130,7 @@ done:
 }
 
 // The first entity of this name; NOLI_NULL_INDEX if there is none.
-static int32_t find_entity(const NamedEntity* names, int32_t n, const char* name) {
+static int32_t audit_histories_find_entity(const NamedEntity* names, int32_t n, const char* name) {
   int32_t low = 0, high = n;
   while (low < high) {
     int32_t middle = low + (high - low) / 2;
@@ -148,8 +148,8 @@ static bool read_force_row(const NamedEntity* names, int32_t n_names, const Noli
                            int64_t i, NoliForceRow* row) {
   enum { STEP, A = 2, B = 3, NORMAL = 5, FRICTION = 8 };
   double step;
-  row->a = find_entity(names, n_names, noli_history_text(forces, i, A));
-  row->b = find_entity(names, n_names, noli_history_text(forces, i, B));
+  row->a = audit_histories_find_entity(names, n_names, noli_history_text(forces, i, A));
+  row->b = audit_histories_find_entity(names, n_names, noli_history_text(forces, i, B));
   bool good = row->a != NOLI_NULL_INDEX && row->b != NOLI_NULL_INDEX &&
               noli_history_number(forces, i, STEP, &step) && step >= 1.0 && step < 1e15;
   row->step = good ? (int64_t)step : 0;
@@ -248,7 +248,7 @@ static bool is_good_diagnosis(const NoliModel* model, const NamedEntity* names,
   bool placed = good && noli_history_text(rows, i, D_A)[0] != '\0';
   for (int32_t side = 0; good && side < 2; side++) {
     const char* name = noli_history_text(rows, i, D_A + side);
-    int32_t entity = find_entity(names, model->n_entity, name);
+    int32_t entity = audit_histories_find_entity(names, model->n_entity, name);
     good = (name[0] == '\0' || entity != NOLI_NULL_INDEX) &&
            are_vertices(model, entity, noli_history_text(rows, i, D_VERTICES_A + side));
   }

@@ -176,7 +176,7 @@ done:
   return status;
 }
 
-static NoliStatus put_vertices(Writer* writer, int64_t begin, int64_t end) {
+static NoliStatus ply_put_vertices(Writer* writer, int64_t begin, int64_t end) {
   NoliStatus status = NOLI_OK;
   const NoliFrame* frame = writer->frame;
   for (int64_t i = begin; i < end; i++) {
@@ -232,9 +232,9 @@ static NoliStatus write_ply(NoliContext* context, const char* path, const NoliFr
   find_rod_data(&writer);
   NOLI_TRY(order_vertices(&writer));
   NOLI_TRY(put_header(&writer));
-  NOLI_TRY(put_vertices(&writer, 0, writer.n_surface));
+  NOLI_TRY(ply_put_vertices(&writer, 0, writer.n_surface));
   NOLI_TRY(put_surface(&writer));
-  NOLI_TRY(put_vertices(&writer, writer.n_surface, frame->n_vert));
+  NOLI_TRY(ply_put_vertices(&writer, writer.n_surface, frame->n_vert));
   NOLI_TRY(put_rods(&writer));
 
   // the checksum stands before what it is of
@@ -391,7 +391,7 @@ static const char* record_of(const Reader* reader, int64_t i) {
 }
 
 // Numbers of vertices must be a permutation.
-static NoliStatus read_index(Reader* reader) {
+static NoliStatus ply_read_index(Reader* reader) {
   NoliStatus status = NOLI_OK;
   int64_t n_vert = reader->frame->n_vert, offset = reader->record - (int64_t)sizeof(int32_t);
   bool* seen = NULL;
@@ -424,8 +424,8 @@ static int32_t group_properties(const Reader* reader, int32_t first, char name[4
 }
 
 // Copies the properties from `first` on to an array.
-static NoliStatus read_array(Reader* reader, const char* section, const char* name, int32_t first,
-                             int32_t n_components) {
+static NoliStatus ply_read_array(Reader* reader, const char* section, const char* name,
+                                 int32_t first, int32_t n_components) {
   NoliStatus status = NOLI_OK;
   const Property* property = &reader->property[first];
   NoliReadArray* array = NULL;
@@ -443,11 +443,11 @@ done:
 
 static NoliStatus read_arrays(Reader* reader) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(read_array(reader, "Points", "Points", 0, 3));
+  NOLI_TRY(ply_read_array(reader, "Points", "Points", 0, 3));
   for (int32_t i = 3; i < reader->n_properties - 1;) {
     char name[48];
     int32_t n_components = group_properties(reader, i, name);
-    NOLI_TRY(read_array(reader, "PointData", name, i, n_components));
+    NOLI_TRY(ply_read_array(reader, "PointData", name, i, n_components));
     i += n_components;
   }
 done:
@@ -523,7 +523,7 @@ static NoliStatus read_ply(NoliContext* context, const char* path, const char* c
   reader.next = data;
   reader.end = data + size;
   NOLI_TRY(ply_read_header(&reader));
-  NOLI_TRY(read_index(&reader));
+  NOLI_TRY(ply_read_index(&reader));
   NOLI_TRY(read_arrays(&reader));
   NOLI_TRY(read_surface(&reader));
   NOLI_TRY(read_rods(&reader));

@@ -132,7 +132,7 @@ static void pick(const Part* part, const void* from, int64_t tuple, void* to) {
   }
 }
 
-static NoliStatus take_points(NoliContext* context, const NoliFrame* frame, Part* part) {
+static NoliStatus pvtu_take_points(NoliContext* context, const NoliFrame* frame, Part* part) {
   NoliStatus status = NOLI_OK;
   int64_t n = part->grid.n_vert, bytes = 0;
   for (int32_t i = 0; i < frame->n_point_data; i++) {
@@ -185,7 +185,7 @@ NoliStatus noli_pvtu_write_part(NoliContext* context, const char* path, const No
   NOLI_TRY(part_path(context, path, number, &own_path));
   NOLI_TRY(choose_vertices(context, frame, begin, end, number == 0, &part));
   NOLI_TRY(take_cells(context, frame, begin, end, &part));
-  NOLI_TRY(take_points(context, frame, &part));
+  NOLI_TRY(pvtu_take_points(context, frame, &part));
   NOLI_TRY(take_cell_data(context, frame, begin, &part));
   NOLI_TRY(noli_vtu_write(context, own_path, &part.grid));
 done:

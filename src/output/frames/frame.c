@@ -122,8 +122,8 @@ static void tag_cells(const NoliSimDef* def, int64_t n_triangles, NoliFrameLayou
 }
 
 // Tetrahedra, then triangles, segments and points that bound none, then collision proxies.
-static NoliStatus list_cells(NoliContext* context, const NoliSim* sim, const NoliSimDef* def,
-                             NoliFrameLayout* layout) {
+static NoliStatus frame_list_cells(NoliContext* context, const NoliSim* sim, const NoliSimDef* def,
+                                   NoliFrameLayout* layout) {
   NoliStatus status = NOLI_OK;
   bool* is_solid = NULL;
   int32_t n_segments, n_points;
@@ -305,7 +305,7 @@ static NoliStatus make_lists(NoliContext* context, const NoliSim* sim, const Nol
   NOLI_NEW(context, layout->cell_proxy, n_cells);
   NOLI_NEW(context, layout->proxy_tet, 3 * n_tri);
   number_bodies(sim, layout->vertex_body);
-  NOLI_TRY(list_cells(context, sim, def, layout));
+  NOLI_TRY(frame_list_cells(context, sim, def, layout));
   NOLI_TRY(list_triangles(context, sim, layout));
   NOLI_TRY(list_thin(context, sim, layout));
 done:

@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static NoliStatus add_frame(NoliContext* context, NoliFrameList* list, int64_t step, double time) {
+static NoliStatus frame_list_add_frame(NoliContext* context, NoliFrameList* list, int64_t step,
+                                       double time) {
   NoliStatus status = NOLI_OK;
   NOLI_PUSH(context, &list->frames, ((NoliRunFrame){.step = step, .time = time}));
 done:
@@ -128,7 +129,7 @@ NoliStatus noli_frame_list_append(NoliContext* context, NoliFrameList* list, int
   char text[2 * TEXT_SIZE];
   const char* end = list->format->list.end;
   bool done = false;
-  NOLI_TRY(add_frame(context, list, step, time));
+  NOLI_TRY(frame_list_add_frame(context, list, step, time));
   if (list->text.count == 0) {
     NOLI_TRY(noli_frame_list_write(context, list, path));
     goto done;
@@ -163,7 +164,7 @@ NoliStatus noli_frame_list_read(NoliContext* context, const NoliFrameFormat* for
     line += *line == '\n';
     NoliRunFrame frame;
     if (format->list.scan(line, &frame)) {
-      NOLI_TRY(add_frame(context, list, frame.step, frame.time));
+      NOLI_TRY(frame_list_add_frame(context, list, frame.step, frame.time));
     }
   }
 done:

@@ -95,8 +95,8 @@ static int64_t slot_size_of(int64_t size) {
   return largest + largest / 8 + largest / 64 + 64;
 }
 
-static NoliStatus pack(NoliContext* context, const char* path, const void* data, int64_t size,
-                       NoliVtuPacked* packed) {
+static NoliStatus vtu_pack(NoliContext* context, const char* path, const void* data, int64_t size,
+                           NoliVtuPacked* packed) {
   NoliStatus status = NOLI_OK;
   Compression all = {.data = data, .size = size, .slot_size = slot_size_of(size)};
   int64_t n_blocks = (size + BLOCK_SIZE - 1) / BLOCK_SIZE;
@@ -135,7 +135,7 @@ done:
 static NoliStatus write_compressed(NoliFile* file, const void* data, int64_t size) {
   NoliStatus status = NOLI_OK;
   NoliVtuPacked packed = {0};
-  NOLI_TRY(pack(file->context, file->path, data, size, &packed));
+  NOLI_TRY(vtu_pack(file->context, file->path, data, size, &packed));
   NOLI_TRY(write_packed(file, &packed));
 done:
   free_packed(file->context, &packed);
@@ -154,7 +154,7 @@ static NoliStatus write_cached(NoliFile* file, NoliVtuCache* cache, const char* 
       return write_packed(file, packed);
     }
   }
-  NOLI_TRY(pack(file->context, file->path, array->data, size, &made));
+  NOLI_TRY(vtu_pack(file->context, file->path, array->data, size, &made));
   made.section = section;
   made.name = array->name;
   NOLI_NEW(file->context, tight, (int64_t)made.n_bytes);

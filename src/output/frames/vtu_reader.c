@@ -215,8 +215,8 @@ static bool read_type(const char* name, NoliFrameType* type) {
 }
 
 // One <DataArray> that begins at `element`; `*next` receives where the reading goes on.
-static NoliStatus read_array(Reader* reader, const char* section, const char* element,
-                             const char** next) {
+static NoliStatus vtu_reader_read_array(Reader* reader, const char* section, const char* element,
+                                        const char** next) {
   NoliStatus status = NOLI_OK;
   char type[16], format[16] = "", components[16] = "1";
   NoliReadArray array = {0};
@@ -278,7 +278,7 @@ static NoliStatus vtu_reader_read_section(Reader* reader, const char** text, con
     NOLI_CHECK(reader->context, strncmp(next, "<DataArray ", 11) == 0, NOLI_ERROR_FORMAT,
                "%s: the section %s is damaged", reader->path, section);
     int64_t before = reader->frame->arrays.count;
-    NOLI_TRY(read_array(reader, section, next, &next));
+    NOLI_TRY(vtu_reader_read_array(reader, section, next, &next));
     if (reader->frame->arrays.count > before) {
       const NoliReadArray* array = &reader->frame->arrays.data[before];
       NOLI_CHECK(reader->context, n_tuples < 0 || array->n_tuples == n_tuples, NOLI_ERROR_FORMAT,
@@ -327,7 +327,7 @@ done:
   return status;
 }
 
-static NoliStatus read_text(Reader* reader, const char* text) {
+static NoliStatus vtu_reader_read_text(Reader* reader, const char* text) {
   static const char tail[] = "</Cells>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n";
   NoliStatus status = NOLI_OK;
   const char* piece;
@@ -352,7 +352,7 @@ NoliStatus noli_vtu_read(NoliContext* context, const char* path, const char* con
   NOLI_TRY(noli_file_read(context, path, &text, &size));
   NOLI_CHECK(context, strlen(text) == size, NOLI_ERROR_FORMAT, "%s: a zero byte within the text",
              path);
-  NOLI_TRY(read_text(&reader, text));
+  NOLI_TRY(vtu_reader_read_text(&reader, text));
 done:
   noli_free(context, text);
   if (status != NOLI_OK) {

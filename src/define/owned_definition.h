@@ -38,8 +38,8 @@ NOLI_WARN_UNUSED NoliStatus noli_owned_definition_set_pair(NoliContext* context,
 NOLI_WARN_UNUSED NoliStatus noli_owned_definition_keep(NoliContext* context,
                                                        NoliOwnedDefinition* owner,
                                                        NoliMaterialDef* material);
-// What an owned definition points to, to be changed: public structs point to constant data because
-// that of callers is.
+// Data of an owned definition, to be changed: public structs point to constant data because that of
+// callers is.
 static inline void* noli_owned_data(const void* data) {
   return (void*)(uintptr_t)data;
 }

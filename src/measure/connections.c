@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// What the dampers of a type depend on, at the present state; empty without dampers.
+// The lagged numbers of the dampers of a type at the present state; empty without dampers.
 static NoliStatus lag_now(const NoliSim* sim, const NoliConnections* connections, double** lagged) {
   NoliStatus status = NOLI_OK;
   const NoliConnectionDampers* dampers =

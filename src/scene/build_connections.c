@@ -44,7 +44,7 @@ done:
   return status;
 }
 
-// What the bodies are joined to: the targets of "to" are empty for the ground and fixed points.
+// The other ends of the connections: the targets of "to" are empty for the ground and fixed points.
 static NoliStatus find_to(const NoliSceneSource* source, NoliScene* scene,
                           const NoliSceneNode* entry, Ends* ends, NoliConnectionEnds* common) {
   NoliStatus status = NOLI_OK;

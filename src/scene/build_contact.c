@@ -60,7 +60,7 @@ done:
   return status;
 }
 
-// What a law would ignore, or lacks.
+// Keys that a law would ignore, or that it lacks.
 static NoliStatus check_friction_law(const NoliSceneSource* source, const NoliSceneNode* root,
                                      const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;

@@ -263,7 +263,7 @@ static double share_of(const Place* made, const Place* former, bool exchanged) {
   return (double)first / made->n_first + (n_second > 0 ? (double)second / n_second : 0.0);
 }
 
-// What a new stencil inherits: sums over the former ones that share the most with it.
+// The inheritance of a new stencil: sums over the former ones that share the most with it.
 typedef struct Legacy {
   double share;
   double force;

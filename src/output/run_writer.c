@@ -79,11 +79,17 @@ done:
   return status;
 }
 
+// A directory that was removed while a file was written is why that failed: the message says so.
+static NoliStatus blame_directory(NoliRun* run, NoliStatus status) {
+  bool gone = status == NOLI_ERROR_IO && noli_run_require_directory(run) != NOLI_OK;
+  return gone ? NOLI_ERROR_IO : status;
+}
+
 NoliStatus noli_run_step(NoliRun* run, NoliSim* sim) {
   NOLI_REQUIRE(run != NULL ? run->context : NULL, run != NULL && sim != NULL);
   NoliWork before = noli_work(NOLI_WORK_OUTPUT);
   noli_ranks_begin_outer(run->context);
-  NoliStatus status = noli_ranks_end_outer(run->context, add_step(run, sim));
+  NoliStatus status = noli_ranks_end_outer(run->context, blame_directory(run, add_step(run, sim)));
   noli_work(before);
   return status;
 }

@@ -28,7 +28,7 @@ typedef struct NoliSprings {
 // One spring: the vector d from its first end to its second at x, its energy, J, and the forces of
 // spring and damper on the first end, N.
 NoliVec3 noli_spring_vector(const NoliSprings* springs, int64_t s, const double* x);
-double noli_spring_energy(const void* springs, int64_t s, const double* x);
+double noli_spring_energy(const void* data, int64_t s, const double* x);
 NoliVec3 noli_spring_force(const NoliSprings* springs, int64_t s, const double* x);
 NoliVec3 noli_spring_damping_force(const NoliSprings* springs, int64_t s, const double* axis,
                                    const double* v);

@@ -25,6 +25,7 @@ void noli_sliding_stick(NoliSliding* sliding, NoliVec3 slip, double rate) {
     sliding->moved[i] = noli_scale3(rate, sliding->moved[i]);
   }
   sliding->q = noli_mul_add3(slip, rate, sliding->q);
+  sliding->held = slip;
   sliding->rate = rate;
 }
 
@@ -34,13 +35,16 @@ void noli_sliding_set_normal(NoliSliding* sliding, NoliVec3 n, double d) {
   sliding->u = tangential(sliding->q, n);
 }
 
-// F = (c / |u|) u
+// F = (c / |u|) u - drag lambda s
 NoliVec3 noli_sliding_force(const NoliSliding* sliding, const NoliSlidingLaw* law) {
-  return noli_scale3(noli_sliding_over_y(law, noli_norm3(sliding->u), sliding->lambda), sliding->u);
+  double over_y = noli_sliding_over_y(law, noli_norm3(sliding->u), sliding->lambda);
+  return noli_mul_add3(noli_scale3(over_y, sliding->u), -law->drag * sliding->lambda,
+                       sliding->held);
 }
 
 NoliVec3 noli_sliding_force_by_lambda(const NoliSliding* sliding, const NoliSlidingLaw* law) {
-  return noli_scale3(noli_sliding_over_y_by_lambda(law, noli_norm3(sliding->u)), sliding->u);
+  double over_y = noli_sliding_over_y_by_lambda(law, noli_norm3(sliding->u));
+  return noli_mul_add3(noli_scale3(over_y, sliding->u), -law->drag, sliding->held);
 }
 
 // (c / y) (I - s s^T) + c' s s^T with s = u / y; at u = 0 both factors are equal.

@@ -1,5 +1,6 @@
 #include "contact/friction/stick.h"
 
+#include "base/ranks.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -159,7 +160,13 @@ static int compare_keys(const void* one, const void* other) {
 
 static int compare_sticks(const void* one, const void* other) {
   const NoliStick *a = one, *b = other;
-  return compare_keys(a->key, b->key);
+  int order = compare_keys(a->key, b->key);
+  const double numbers[2][5] = {{a->force, a->slip.x, a->slip.y, a->slip.z, a->path},
+                                {b->force, b->slip.x, b->slip.y, b->slip.z, b->path}};
+  for (int k = 0; k < 5 && order == 0; k++) {
+    order = noli_order_of_doubles(numbers[0][k], numbers[1][k]);
+  }
+  return order;
 }
 
 void noli_stick_sort(NoliStickList* list) {
@@ -494,6 +501,15 @@ NoliStatus noli_stick_collect(const NoliStickTable* table, NoliContext* context,
     list->data[list->count++] = made;
   }
 done:
+  return status;
+}
+
+NoliStatus noli_stick_gather(NoliContext* context, NoliStickList* list) {
+  NoliStickList own = *list;
+  *list = (NoliStickList){0};
+  NoliStatus status = noli_ranks_gather(context, sizeof *own.data, own.data, own.count,
+                                        (void**)&list->data, &list->capacity, &list->count);
+  noli_array_free(context, &own);
   return status;
 }
 

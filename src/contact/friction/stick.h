@@ -151,7 +151,11 @@ NOLI_WARN_UNUSED NoliStatus noli_stick_collect(const NoliStickTable* table, Noli
                                                const NoliFriction* data, const double* x,
                                                double scale, bool late, NoliStickList* list);
 
-// Sorts by key.
+// Puts the lists of all ranks, whose contacts are divided, together: all get the same.
+NOLI_WARN_UNUSED NoliStatus noli_stick_gather(NoliContext* context, NoliStickList* list);
+
+// Sorts by key, and contacts with the same key by their numbers: the order does not depend on that
+// before.
 void noli_stick_sort(NoliStickList* list);
 
 // The energy stored in the slips of the state, J.

@@ -158,6 +158,10 @@ static int compare_keys(const void* one, const void* other) {
   return 0;
 }
 
+static int compare_key_of_stick(const void* key, const void* stick) {
+  return compare_keys(key, ((const NoliStick*)stick)->key);
+}
+
 static int compare_sticks(const void* one, const void* other) {
   const NoliStick *a = one, *b = other;
   int order = compare_keys(a->key, b->key);
@@ -511,6 +515,31 @@ NoliStatus noli_stick_gather(NoliContext* context, NoliStickList* list) {
                                         (void**)&list->data, &list->capacity, &list->count);
   noli_array_free(context, &own);
   return status;
+}
+
+// The last contact of a sorted list with this key, of several that with the largest force; NULL:
+// there is none.
+static const NoliStick* find_stick(const NoliStickList* list, const int64_t key[NOLI_STICK_WORDS]) {
+  const NoliStick* found =
+      noli_find_sorted(key, list->data, list->count, sizeof *list->data, compare_key_of_stick);
+  while (found != NULL && found + 1 < list->data + list->count &&
+         compare_keys(key, found[1].key) == 0) {
+    found++;
+  }
+  return found;
+}
+
+void noli_stick_tell(const NoliStickList* list, int64_t n, NoliContactInfo* contact) {
+  for (int64_t i = 0; i < n; i++) {
+    int64_t key[NOLI_STICK_WORDS];
+    noli_stick_key(contact[i].vertex, contact[i].entity, contact[i].n_first, key);
+    const NoliStick* found = find_stick(list, key);
+    if (found != NULL) {
+      contact[i].sticking = found->slid > 0.0 ? NOLI_STICKING_SLIDING : NOLI_STICKING_HELD;
+      noli_store3(contact[i].slip, found->slip);
+      contact[i].slid = found->path;
+    }
+  }
 }
 
 double noli_stick_energy(const NoliStickTable* table, const NoliContactPairs* pairs) {

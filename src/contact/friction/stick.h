@@ -158,6 +158,10 @@ NOLI_WARN_UNUSED NoliStatus noli_stick_gather(NoliContext* context, NoliStickLis
 // before.
 void noli_stick_sort(NoliStickList* list);
 
+// Tells contacts of the end of a step (n) whether they hold, and how far they have slid, where a
+// sorted list has slips of the same stencils.
+void noli_stick_tell(const NoliStickList* list, int64_t n, NoliContactInfo* contact);
+
 // The energy stored in the slips of the state, J.
 double noli_stick_energy(const NoliStickTable* table, const NoliContactPairs* pairs);
 

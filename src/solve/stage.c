@@ -652,8 +652,15 @@ NoliStatus noli_stage_find_slips(NoliStage* stage) {
     friction.set = &stage->friction.end;
     NOLI_TRY(noli_stage_find_friction(stage, &stage->friction.end));
   }
-  NOLI_TRY(noli_stick_collect(&stage->friction.stick, stage->context, &friction, stage->here->x,
-                              scale, implicit || stage->friction.late, slips));
+  NoliStatus own =
+      noli_stick_collect(&stage->friction.stick, stage->context, &friction, stage->here->x, scale,
+                         implicit || stage->friction.late, slips);
+  if (friction.set->divided) {
+    NOLI_TRY(noli_ranks_join(stage->context, own));
+    NOLI_TRY(noli_stick_gather(stage->context, slips));
+  } else {
+    NOLI_TRY(own);
+  }
   noli_stick_sort(slips);
 done:
   return status;

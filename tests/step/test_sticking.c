@@ -387,6 +387,75 @@ static void a_hold_survives_other_bodies(void** state) {
   }
 }
 
+// The contacts of a block that holds balance its load with their elastic slips; those of one that
+// slides have slid as far as the block, and their slip is the stick length.
+static void contacts_tell_what_they_do(void** state) {
+  (void)state;
+  static const char* const models[] = {"ipc", "gcp", "implicit_surface", "ipc"};
+  for (int k = 0; k < 8; k++) {
+    bool slides = k % 2 == 1, board = k > 5;
+    Way way = PLAIN;
+    way.model = models[k / 2];
+    way.method = k / 2 == 3 ? "implicit" : "lagged";
+    double mu = (slides ? 0.5 : 1.25) * TANGENT, start[3], now[3], share = 0.0, held = 0.0;
+    World world = block_on_slope(way, mu, board);
+    int32_t n = 0, *sticking = NULL, n_told = 0, n_vertex = 0;
+    const NoliContactInfo* contact = NULL;
+    int64_t n_contact = 0;
+    world_start(&world);
+    world_centre(&world, 0, start);
+    steps(&world, slides ? 11 : 60);
+    world_centre(&world, 0, now);
+    ASSERT_OK(noli_sim_contacts(world.sim, &contact, &n_contact));
+    for (int64_t i = 0; i < n_contact; i++) {
+      const NoliContactInfo* c = &contact[i];
+      double slip = noli_norm3(noli_load3(c->slip)), y = fmin(slip / STICK_LENGTH, 1.0);
+      double friction = noli_norm3(noli_load3(c->friction_force));
+      if (c->sticking == NOLI_STICKING_NONE) {
+        assert_true(slip == 0.0 && c->slid == 0.0);
+        continue;
+      }
+      n_told++;
+      assert_int_equal(c->sticking, slides ? NOLI_STICKING_SLIDING : NOLI_STICKING_HELD);
+      held += mu * noli_norm3(noli_load3(c->normal_force)) * (2.0 * y - y * y);
+      share += friction;
+      if (slides) {
+        // a slip leaves out what surfaces that turn move it by (stick.h), on triangles
+        ASSERT_NEAR(slip, STICK_LENGTH, (board ? 0.1 : 1e-3) * STICK_LENGTH);
+        // what lands on a board touches it and leaves it again, and a new contact has no path
+        double moved = now[0] - start[0];
+        ASSERT_NEAR(c->slid, moved, (board ? 0.3 : 2e-2) * moved);
+      }
+    }
+    print_message("%d: %d of %d contacts, %.6g N, by slips %.6g N, moved by %.4g m\n", k, n_told,
+                  (int)n_contact, share, held, now[0] - start[0]);
+    assert_true(n_told >= 4);
+    assert_true(!slides || now[0] - start[0] > 1e-2);
+    ASSERT_NEAR(held, share, 2e-2 * share);
+    assert_int_equal(world.report.contacts_held + world.report.contacts_sliding,
+                     world.sim->state.sizes.n_slips);
+
+    // at vertices, of the block below only
+    n = noli_sim_vertex_count(world.sim);
+    double* slid = calloc((size_t)n, sizeof *slid);
+    sticking = calloc((size_t)n, sizeof *sticking);
+    ASSERT_OK(noli_sim_contact_slips(world.sim, slid, sticking));
+    for (int32_t i = 0; i < n; i++) {
+      if (sticking[i] == NOLI_STICKING_NONE) {
+        assert_true(slid[i] == 0.0);
+      } else {
+        n_vertex++;
+        assert_int_equal(sticking[i], slides ? NOLI_STICKING_SLIDING : NOLI_STICKING_HELD);
+        assert_true(!slides || slid[i] > 0.7 * (now[0] - start[0]));
+      }
+    }
+    assert_true(n_vertex >= 4);
+    free(slid);
+    free(sticking);
+    world_done(&world);
+  }
+}
+
 // What slides has the same friction with both laws.
 static void a_sliding_block_is_that_of_coulomb(void** state) {
   (void)state;
@@ -484,6 +553,7 @@ int main(void) {
       cmocka_unit_test(load_steps_have_friction_without_a_speed),
       cmocka_unit_test(a_hold_is_resumed),
       cmocka_unit_test(a_hold_survives_other_bodies),
+      cmocka_unit_test(contacts_tell_what_they_do),
       cmocka_unit_test(a_sliding_block_is_that_of_coulomb),
       cmocka_unit_test(a_static_coefficient_holds),
       cmocka_unit_test(viscosity_resists_the_speed),

@@ -1,5 +1,6 @@
 #include "contact/friction/stick.h"
 
+#include "base/ranks.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -157,9 +158,19 @@ static int compare_keys(const void* one, const void* other) {
   return 0;
 }
 
+static int compare_key_of_stick(const void* key, const void* stick) {
+  return compare_keys(key, ((const NoliStick*)stick)->key);
+}
+
 static int compare_sticks(const void* one, const void* other) {
   const NoliStick *a = one, *b = other;
-  return compare_keys(a->key, b->key);
+  int order = compare_keys(a->key, b->key);
+  const double numbers[2][5] = {{a->force, a->slip.x, a->slip.y, a->slip.z, a->path},
+                                {b->force, b->slip.x, b->slip.y, b->slip.z, b->path}};
+  for (int k = 0; k < 5 && order == 0; k++) {
+    order = noli_order_of_doubles(numbers[0][k], numbers[1][k]);
+  }
+  return order;
 }
 
 void noli_stick_sort(NoliStickList* list) {
@@ -506,6 +517,40 @@ NoliStatus noli_stick_collect(const NoliStickTable* table, NoliContext* context,
   }
 done:
   return status;
+}
+
+NoliStatus noli_stick_gather(NoliContext* context, NoliStickList* list) {
+  NoliStickList own = *list;
+  *list = (NoliStickList){0};
+  NoliStatus status = noli_ranks_gather(context, sizeof *own.data, own.data, own.count,
+                                        (void**)&list->data, &list->capacity, &list->count);
+  noli_array_free(context, &own);
+  return status;
+}
+
+// The last contact of a sorted list with this key, of several that with the largest force; NULL:
+// there is none.
+static const NoliStick* find_stick(const NoliStickList* list, const int64_t key[NOLI_STICK_WORDS]) {
+  const NoliStick* found =
+      noli_find_sorted(key, list->data, list->count, sizeof *list->data, compare_key_of_stick);
+  while (found != NULL && found + 1 < list->data + list->count &&
+         compare_keys(key, found[1].key) == 0) {
+    found++;
+  }
+  return found;
+}
+
+void noli_stick_tell(const NoliStickList* list, int64_t n, NoliContactInfo* contact) {
+  for (int64_t i = 0; i < n; i++) {
+    int64_t key[NOLI_STICK_WORDS];
+    noli_stick_key(contact[i].vertex, contact[i].entity, contact[i].n_first, key);
+    const NoliStick* found = find_stick(list, key);
+    if (found != NULL) {
+      contact[i].sticking = found->slid > 0.0 ? NOLI_STICKING_SLIDING : NOLI_STICKING_HELD;
+      noli_store3(contact[i].slip, found->slip);
+      contact[i].slid = found->path;
+    }
+  }
 }
 
 double noli_stick_energy(const NoliStickTable* table, const NoliContactPairs* pairs) {

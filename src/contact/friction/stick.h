@@ -147,8 +147,16 @@ NOLI_WARN_UNUSED NoliStatus noli_stick_collect(const NoliStickTable* table, Noli
                                                const NoliFriction* data, const double* x,
                                                double scale, bool late, NoliStickList* list);
 
-// Sorts by key.
+// Puts the lists of all ranks, whose contacts are divided, together: all get the same.
+NOLI_WARN_UNUSED NoliStatus noli_stick_gather(NoliContext* context, NoliStickList* list);
+
+// Sorts by key, and contacts with the same key by their numbers: the order does not depend on that
+// before.
 void noli_stick_sort(NoliStickList* list);
+
+// Tells contacts of the end of a step (n) whether they hold, and how far they have slid, where a
+// sorted list has slips of the same stencils.
+void noli_stick_tell(const NoliStickList* list, int64_t n, NoliContactInfo* contact);
 
 // The energy stored in the slips of the state, J.
 double noli_stick_energy(const NoliStickTable* table, const NoliContactPairs* pairs);

@@ -250,7 +250,7 @@ static void contacts_that_pass_and_turn(void** state) {
       {"stack, shape", stacked_block, LAGGED, 20, SHAPE("body1"), 1e-7},
       {"turning grip, friction", turning_grip, LAGGED, 12, FRICTION, 1e-4},
       {"turning grip, young", turning_grip, LAGGED, 12, YOUNG, 30},
-      {"turning grip, stick length", turning_grip, LAGGED, 12, LENGTH, 1e-7},
+      {"turning grip, stick length", turning_grip, LAGGED, 12, LENGTH, 1e-9},
       {"turning grip, position", turning_grip, LAGGED, 12, POSITION, 1e-6},
       {"turning grip, shape", turning_grip, LAGGED, 12, SHAPE("body0"), 1e-6},
       {"turning grip, distance", turning_grip, LAGGED, 12, DISTANCE, 1e-7},

@@ -112,6 +112,11 @@ static void turning_grip(World* world) {
   }
 }
 
+static void viscous_grip(World* world) {
+  turning_grip(world);
+  world->def.viscosity = 2.0;
+}
+
 // A rod along the floor, or across the edge of a board, which rolls and turns.
 static void add_rod(World* world) {
   NoliMesh* mesh = NULL;
@@ -254,6 +259,8 @@ static void contacts_that_pass_and_turn(void** state) {
       {"turning grip, position", turning_grip, LAGGED, 12, POSITION, 1e-6},
       {"turning grip, shape", turning_grip, LAGGED, 12, SHAPE("body0"), 1e-6},
       {"turning grip, distance", turning_grip, LAGGED, 12, DISTANCE, 1e-7},
+      {"viscous grip, velocity", viscous_grip, LAGGED, 12, VELOCITY, 1e-5},
+      {"viscous grip, stick length", viscous_grip, LAGGED, 12, LENGTH, 1e-9},
       {"rod on a floor, velocity", rod_on_floor, LAGGED, 15, VELOCITY, 1e-5},
       {"rod on a board, velocity", rod_on_board, LAGGED, 15, VELOCITY, 1e-5},
       {"rod on a board, friction", rod_on_board, LAGGED, 15, FRICTION, 1e-5},
@@ -275,6 +282,7 @@ static void every_method_and_model(void** state) {
       {"implicit grip, velocity", turning_grip, IMPLICIT, 12, VELOCITY, 1e-5},
       {"implicit, partly sliding, velocity", creased_block, IMPLICIT, 20, VELOCITY, 1e-5},
       {"implicit, passing triangles, length", crossing_block, IMPLICIT, 20, LENGTH, 1e-7},
+      {"implicit viscous grip, friction", viscous_grip, IMPLICIT, 12, FRICTION, 1e-4},
       {"gcp, partly sliding, velocity", creased_block, GCP, 20, VELOCITY, 1e-5},
       {"gcp, passing triangles, friction", crossing_block, GCP, 20, FRICTION, 1e-5},
       {"gcp, passing triangles, length", crossing_block, GCP, 20, LENGTH, 1e-7},
@@ -291,6 +299,7 @@ static void every_integrator(void** state) {
 #define FINE(name_) WAY(.integrator = (name_), .h = 5e-4)
   static const StickCase cases[] = {
       {"bdf2 grip, friction", turning_grip, RULE("bdf2"), 12, FRICTION, 1e-4},
+      {"bdf2 viscous grip, friction", viscous_grip, RULE("bdf2"), 12, FRICTION, 1e-4},
       {"bdf2 implicit grip, friction", turning_grip, WAY(.integrator = "bdf2", .implicit = true),
        12, FRICTION, 1e-4},
       {"sdirk2 grip, friction", turning_grip, RULE("sdirk2"), 12, FRICTION, 1e-4},
@@ -368,9 +377,6 @@ static void refusals(void** state) {
   World world = stick_world(held_block, &(Way)WAY(.model = "implicit_surface"));
   world.def.surface_radius = (NoliScaled){0.1, NOLI_ABSOLUTE};
   expect_refusal(&world, 2, &friction, "choose \"ipc\" or \"gcp\"");
-  world = stick_world(held_block, &(Way)LAGGED);
-  world.def.viscosity = 0.1;
-  expect_refusal(&world, 2, &friction, "viscosity is not differentiated where contacts stick");
   world = stick_world(held_block, &(Way)LAGGED);
   world.def.friction_law = "velocity";
   world.def.stick_length = (NoliScaled){0.0, NOLI_ABSOLUTE};

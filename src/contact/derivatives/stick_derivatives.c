@@ -266,8 +266,13 @@ static NoliStatus list_force(NoliMixedList* list, const Stuck* at) {
   Columns columns;
   memcpy(rows.node, of->node, sizeof *rows.node * (size_t)rows.n);
   memcpy(rows.factor, sliding->closest.weight, sizeof *rows.factor * (size_t)rows.n);
+
+  // F by o, and by what o changes along n, which viscosity does not see
+  double drag = of->law->drag * sliding->lambda;
   NoliMat3 F = noli_mul33(noli_sliding_force_by_sliding(sliding, of->law), across(sliding->n));
+  F = noli_sub33(F, noli_scale33(drag, noli_identity3()));
   NoliMat3 FA = noli_mul33(F, at->A), FB = noli_mul33(F, at->B);
+  FB = noli_add33(FB, noli_scale33(drag, noli_outer33(sliding->n, sliding->held)));
   int32_t n_turn = 3 * at->with_slip.n;
 
   if (at->source->count > 0) {

@@ -11,7 +11,8 @@
 // -n (o . dn), is among the latter):
 //   do = A (R_L ds + dR_L s) + B dn,
 //   A = L / l P + P y (y / (L l) - L P y / l^3)^T,   B = L / l (n . y) (P y (P y)^T / l^2 - I);
-// where y is nearly normal, o = P y, A = P and B = -(n . y) I.
+// where y is nearly normal, o = P y, A = P and B = -(n . y) I. Viscosity acts on u - o: its force
+// drag lambda (u - o) also changes by -drag lambda do, with the part along n.
 //
 // The end of the step, with g_E = sum_i w_i x_i, g_0 = sum_i w_i x_0i and the plastic part p = k u,
 // k = (1 - delta / |u|) / r where |u| > delta, otherwise 0:

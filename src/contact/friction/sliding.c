@@ -24,8 +24,8 @@ void noli_sliding_stick(NoliSliding* sliding, NoliVec3 slip, double rate) {
   for (int32_t i = 0; i < sliding->size; i++) {
     sliding->moved[i] = noli_scale3(rate, sliding->moved[i]);
   }
-  sliding->slip = slip;
   sliding->q = noli_mul_add3(slip, rate, sliding->q);
+  sliding->held = slip;
   sliding->rate = rate;
 }
 
@@ -35,13 +35,16 @@ void noli_sliding_set_normal(NoliSliding* sliding, NoliVec3 n, double d) {
   sliding->u = tangential(sliding->q, n);
 }
 
-// F = (c / |u|) u
+// F = (c / |u|) u - drag lambda s
 NoliVec3 noli_sliding_force(const NoliSliding* sliding, const NoliSlidingLaw* law) {
-  return noli_scale3(noli_sliding_over_y(law, noli_norm3(sliding->u), sliding->lambda), sliding->u);
+  double over_y = noli_sliding_over_y(law, noli_norm3(sliding->u), sliding->lambda);
+  return noli_mul_add3(noli_scale3(over_y, sliding->u), -law->drag * sliding->lambda,
+                       sliding->held);
 }
 
 NoliVec3 noli_sliding_force_by_lambda(const NoliSliding* sliding, const NoliSlidingLaw* law) {
-  return noli_scale3(noli_sliding_over_y_by_lambda(law, noli_norm3(sliding->u)), sliding->u);
+  double over_y = noli_sliding_over_y_by_lambda(law, noli_norm3(sliding->u));
+  return noli_mul_add3(noli_scale3(over_y, sliding->u), -law->drag, sliding->held);
 }
 
 // (c / y) (I - s s^T) + c' s s^T with s = u / y; at u = 0 both factors are equal.
@@ -159,7 +162,7 @@ NoliSlidingGeometry noli_sliding_geometry(const NoliSliding* sliding, int32_t j)
 
 void noli_sliding_move(NoliSliding* sliding, const int32_t* node, const double* x,
                        const double* x_hat) {
-  sliding->q = sliding->slip;
+  sliding->q = sliding->held;
   for (int32_t i = 0; i < sliding->size; i++) {
     int64_t k = 3 * (int64_t)node[i];
     NoliVec3 moved = noli_sub3(noli_load3(x + k), noli_load3(x_hat + k));

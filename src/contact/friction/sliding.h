@@ -6,7 +6,9 @@
 // its sliding is u, |u| = h_v v, and the force on node i is -w_i F with
 //   F = c(|u|; lambda) u / |u|,
 // where c is the law of the pair (friction_law.h) and lambda the normal force. w, n and u are
-// functions of x, smooth even where u = 0.
+// functions of x, smooth even where u = 0. For contacts that stick (stick.h) u contains the elastic
+// slip s, a constant in the contact plane, on which viscosity does not act: F has a part -drag
+// lambda s.
 #pragma once
 
 #include "collide/closest.h"
@@ -24,9 +26,9 @@ typedef struct NoliSliding {
   NoliClosest closest;
   NoliVec3 n; // unit
   double d;
-  NoliVec3 slip; // elastic, of a contact that sticks (stick.h), a part of q that is constant
-  NoliVec3 q;
+  NoliVec3 q; // and s
   NoliVec3 u;
+  NoliVec3 held; // s
   double lambda;
   double rate; // dq / dx: 1, or r of contacts that stick
 } NoliSliding;

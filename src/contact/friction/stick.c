@@ -463,6 +463,17 @@ NoliVec3 noli_stick_slip(const NoliStickTable* table, const int32_t node[4],
   return noli_stick_in_plane(noli_mul33_vec(&turn, slip), normal);
 }
 
+NoliSlidingLaw noli_stick_or_velocity_law(const NoliFrictionLaw* law, const NoliStickTable* stick,
+                                          double eps_v, double h_v) {
+  if (stick == NULL) {
+    return noli_sliding_law(law, eps_v, h_v);
+  }
+  double duration = stick->rate * stick->duration;
+  NoliSlidingLaw made = noli_stick_law(law, stick->length, duration);
+  made.drag = law->mu_v / duration;
+  return made;
+}
+
 void noli_stick_attach(const NoliStickTable* table, const double* x, NoliFrictionSet* set) {
   for (int64_t i = 0; i < set->contact.count; i++) {
     NoliFrictionContact* contact = &set->contact.data[i];

@@ -141,13 +141,9 @@ bool noli_stick_turns(double cosine);
 bool noli_stick_keeps_length(double length, double in_plane);
 NoliVec3 noli_stick_in_plane(NoliVec3 slip, NoliVec3 normal);
 
-// The law of implicit friction, which has no viscosity where contacts stick.
-static inline NoliSlidingLaw noli_stick_or_velocity_law(const NoliFrictionLaw* law,
-                                                        const NoliStickTable* stick, double eps_v,
-                                                        double h_v) {
-  return stick != NULL ? noli_stick_law(law, stick->length, stick->rate * stick->duration)
-                       : noli_sliding_law(law, eps_v, h_v);
-}
+// The law of implicit friction; its drag acts on the displacement of the step alone (sliding.h).
+NoliSlidingLaw noli_stick_or_velocity_law(const NoliFrictionLaw* law, const NoliStickTable* stick,
+                                          double eps_v, double h_v);
 
 // 1, or -1 if sum_i w_i x_i is the second side less the first one, as it is for a closest feature
 // of two nearly parallel edges: slips of the state are those of the first side.

@@ -1,5 +1,4 @@
 // Which runs have derivatives, and why others have none.
-#include "define/definition.h"
 #include "derive/solves/sensitivity_solve.h"
 #include "fem/derivatives/block_derivatives.h"
 
@@ -59,15 +58,10 @@ static const char* defect_of(const NoliSim* sim, unsigned wanted) {
            "contact.distance or contact.eps_target is below 1e-4 of it: choose longer ones, or "
            "closed obstacles";
   }
-  if (problem->friction.sticks && problem->friction.acts) {
-    if (!problem->contact.model->derivatives->sticks) {
-      return "the slips of friction.law \"stick\" are not differentiated with this contact model: "
-             "choose \"ipc\" or \"gcp\", or friction.law \"velocity\"";
-    }
-    if (noli_definition_has_viscosity(sim->definition.def)) {
-      return "viscosity is not differentiated where contacts stick: leave it out, or choose "
-             "friction.law \"velocity\"";
-    }
+  if (problem->friction.sticks && problem->friction.acts &&
+      !problem->contact.model->derivatives->sticks) {
+    return "the slips of friction.law \"stick\" are not differentiated with this contact model: "
+           "choose \"ipc\" or \"gcp\", or friction.law \"velocity\"";
   }
   if (model->integrator->decoupled) {
     return "\"trapezoidal_decoupled\" is not differentiated: choose \"trapezoidal\"";

@@ -56,7 +56,17 @@ NoliMat3 noli_sliding_force_by_sliding(const NoliSliding* sliding, const NoliSli
 void noli_sliding_jacobian(const NoliSliding* sliding, const NoliSlidingLaw* law, bool moves,
                            double jacobian[9 * NOLI_SLIDING_NODES * NOLI_SLIDING_NODES]);
 
-// Moves the nodes `node` to x, with the weights and the normal as they are.
+// How the weights, the normal and u change with the positions of node j that weights and normal
+// follow, while the nodes do not move.
+typedef struct NoliSlidingGeometry {
+  NoliVec3 weight[NOLI_SLIDING_NODES]; // rows
+  NoliMat3 normal;
+  NoliMat3 u;
+} NoliSlidingGeometry;
+
+NoliSlidingGeometry noli_sliding_geometry(const NoliSliding* sliding, int32_t j);
+
+// Moves the nodes `node` to x, with the weights, the normal and the slip as they are.
 void noli_sliding_move(NoliSliding* sliding, const int32_t* node, const double* x,
                        const double* x_hat);
 

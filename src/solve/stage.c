@@ -636,9 +636,8 @@ NoliStatus noli_stage_find_friction(NoliStage* stage, NoliFrictionSet* set) {
   return status;
 }
 
-NoliStatus noli_stage_find_slips(NoliStage* stage) {
+NoliStatus noli_stage_collect_slips(NoliStage* stage, const double* x, NoliStickList* slips) {
   NoliStatus status = NOLI_OK;
-  NoliStickList* slips = &stage->friction.slips;
   NoliFriction friction = stage->friction.law;
   bool implicit = stage->problem->friction.implicit && !stage->friction.lags_all;
   double scale = stage->time.h_e * stage->time.h_e;
@@ -652,9 +651,8 @@ NoliStatus noli_stage_find_slips(NoliStage* stage) {
     friction.set = &stage->friction.end;
     NOLI_TRY(noli_stage_find_friction(stage, &stage->friction.end));
   }
-  NoliStatus own =
-      noli_stick_collect(&stage->friction.stick, stage->context, &friction, stage->here->x, scale,
-                         implicit || stage->friction.late, slips);
+  NoliStatus own = noli_stick_collect(&stage->friction.stick, stage->context, &friction, x, scale,
+                                      implicit || stage->friction.late, slips);
   if (friction.set->divided) {
     NOLI_TRY(noli_ranks_join(stage->context, own));
     NOLI_TRY(noli_stick_gather(stage->context, slips));
@@ -664,6 +662,10 @@ NoliStatus noli_stage_find_slips(NoliStage* stage) {
   noli_stick_sort(slips);
 done:
   return status;
+}
+
+NoliStatus noli_stage_find_slips(NoliStage* stage) {
+  return noli_stage_collect_slips(stage, stage->here->x, &stage->friction.slips);
 }
 
 NoliStatus noli_stage_lag_all_friction(NoliStage* stage, bool lags_all) {

@@ -4,6 +4,7 @@
 #include "derive/solves/sensitivity_solve.h"
 #include "math/sums.h"
 #include "step/conditions.h"
+#include "step/integration.h"
 
 #include <math.h>
 #include <string.h>
@@ -188,15 +189,13 @@ static NoliStatus begin_slips(NoliSensitivity* self, const NoliTapePart* part, i
                               bool late) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
-  NoliStickTable* stick = &stage->friction.stick;
   self->mixed.slips = NULL;
   self->ends.count = 0;
   noli_mixed_list_clear(&self->slips.list);
   if (stage->problem->friction.sticks) {
-    NOLI_TRY(noli_stick_begin(stick, self->context, part->start.x, part->start.sizes.n_slips,
-                              part->start.slip_key, part->start.slip));
-    stick->duration = part->rule->stage[index].end * part->h;
-    stick->rate = noli_integrator_needs_force(part->rule) ? 2.0 : 1.0;
+    NOLI_TRY(noli_stick_begin(&stage->friction.stick, self->context, part->start.x,
+                              part->start.sizes.n_slips, part->start.slip_key, part->start.slip));
+    noli_sim_time_slips(stage, part->rule, index, part->h);
     stage->friction.late = late;
   }
 done:
@@ -208,17 +207,14 @@ done:
 static NoliStatus end_slips(NoliSensitivity* self, const double* x) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
-  NoliFriction friction = stage->friction.law;
-  bool implicit = noli_sensitivity_is_general(self);
   self->slips.scale = stage->time.h_e * stage->time.h_e;
-  self->slips.late = implicit || stage->friction.late;
-  if (implicit) {
-    friction.set = &stage->friction.end;
-    NOLI_TRY(noli_stage_find_friction(stage, &stage->friction.end));
+  self->slips.late = noli_sensitivity_is_general(self) || stage->friction.late;
+  NOLI_TRY(noli_stage_collect_slips(stage, x, &self->ends));
+  for (int64_t i = 1; i < self->ends.count; i++) {
+    const NoliStick* two = &self->ends.data[i - 1];
+    NOLI_CHECK(self->context, memcmp(two[0].key, two[1].key, sizeof two->key) != 0,
+               NOLI_ERROR_INTERNAL, "derivatives: two contacts that stick have the same vertices");
   }
-  NOLI_TRY(noli_stick_collect(&stage->friction.stick, self->context, &friction, x,
-                              self->slips.scale, self->slips.late, &self->ends));
-  noli_stick_sort(&self->ends);
   self->slips.end = &self->ends;
   self->mixed.slips = &self->slips;
 done:

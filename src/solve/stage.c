@@ -110,7 +110,7 @@ NoliImplicitFriction noli_stage_implicit_friction(const NoliStage* stage,
   const NoliProblem* problem = stage->problem;
   return (NoliImplicitFriction){.barrier = barrier,
                                 .pairs = &problem->contact.pairs,
-                                .x_hat = stage->time.x_hat,
+                                .x_hat = noli_stage_friction_origin(stage),
                                 .eps_v = problem->friction.speed,
                                 .h_v = stage->time.h_v,
                                 .basis_derivatives = stage->friction.basis_derivatives,

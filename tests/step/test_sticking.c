@@ -621,14 +621,44 @@ static void a_static_coefficient_holds(void** state) {
   }
 }
 
+// Viscosity resists the speed, v' = a - k v, and does not act on what is elastic: a block that
+// slides approaches a / k, and one that sticks does so with the same slip.
+static void viscosity_resists_the_speed(void** state) {
+  (void)state;
+  static const Way ways[] = {
+      PLAIN,
+      {NULL, "implicit", "ipc", "backward_euler", NOLI_FRICTION_AUTOMATIC},
+      {NULL, "implicit", "gcp", "backward_euler", NOLI_FRICTION_AUTOMATIC},
+      {NULL, "implicit", "implicit_surface", "backward_euler", NOLI_FRICTION_AUTOMATIC},
+  };
+  double viscosity = 0.3, k = viscosity * G_ACROSS, a = G_ALONG - 0.5 * TANGENT * G_ACROSS;
+  for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+    World world = block_on_slope(ways[w], 0.5 * TANGENT, false);
+    world.def.viscosity = viscosity;
+    world_start(&world);
+    steps(&world, 100);
+    double h = noli_sim_time(world.sim) / 100.0, want = a / k * (1.0 - pow(1.0 + k * h, -100.0));
+    ASSERT_NEAR(speed_along(&world), want, 0.01 * want);
+    world_done(&world);
+
+    double stored[2];
+    for (int viscous = 0; viscous < 2; viscous++) {
+      world = block_on_slope(ways[w], 1.25 * TANGENT, false);
+      world.def.viscosity = viscous == 1 ? viscosity : 0.0;
+      world_start(&world);
+      steps(&world, 100);
+      ASSERT_NEAR(speed_along(&world), 0.0, STILL);
+      stored[viscous] = world.report.friction_stored;
+      world_done(&world);
+    }
+    ASSERT_NEAR(stored[1], stored[0], 1e-3 * stored[0]);
+  }
+}
+
 // What the law lacks is refused.
 static void what_does_not_stick_is_refused(void** state) {
   (void)state;
-  World world = block_on_slope(
-      (Way){NULL, "implicit", "ipc", "backward_euler", NOLI_FRICTION_AUTOMATIC}, TANGENT, false);
-  world.def.viscosity = 0.1;
-  world_expect_refusal(&world, "\"stick\" has no viscosity");
-  world = block_on_slope((Way)PLAIN, TANGENT, false);
+  World world = block_on_slope((Way)PLAIN, TANGENT, false);
   world.def.friction_law = "stuck";
   world_expect_refusal(&world, "\"stuck\"");
 }
@@ -647,6 +677,7 @@ int main(void) {
       cmocka_unit_test(contacts_tell_what_they_do),
       cmocka_unit_test(a_sliding_block_is_that_of_coulomb),
       cmocka_unit_test(a_static_coefficient_holds),
+      cmocka_unit_test(viscosity_resists_the_speed),
       cmocka_unit_test(what_does_not_stick_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

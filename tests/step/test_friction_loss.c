@@ -1,6 +1,6 @@
 // Energy that friction dissipates when a block slides down a slope of tangent 0.5, and the account
 // of all energies over runs.
-#include "world.h"
+#include "grip.h"
 
 #define TANGENT 0.5
 
@@ -196,21 +196,8 @@ static void move_pad(void* user, double t0, double t1, int32_t n, const int32_t*
 
 static Account shake(const char* law, double amplitude, NoliStepReport* last) {
   World world = world_new(1);
-  NoliMesh* mesh = NULL;
   Pad pads[2] = {{1.8e-3, amplitude}, {-1.8e-3, amplitude}};
-  ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.02, 0.05, 0.045}, (int32_t[]){2, 4, 3},
-                               false, &mesh));
-  world_add(&world, mesh, (double[]){0.0, 0.0, 0.0});
-  for (int k = 0; k < 2; k++) {
-    ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.01, 0.03, 0.03}, (int32_t[]){1, 3, 2},
-                                 false, &mesh));
-    world_add_obstacle(&world, mesh, (double[]){k == 0 ? -0.01505 : 0.01505, 0.001, 0.002});
-    world_add_motion(&world, 1 + k, move_pad, &pads[k]);
-  }
-  world.body[0].material.young = 1e6;
-  world.body[0].material.poisson = 0.3;
-  world.body[0].material.density = 1000.0;
-  world.def.friction = 0.7;
+  world_add_grip(&world, move_pad, &pads[0], &pads[1]);
   world.def.friction_law = law;
   world.def.stick_length = (NoliScaled){1e-4, NOLI_ABSOLUTE};
   world.def.contact_distance = (NoliScaled){1e-4, NOLI_ABSOLUTE};

@@ -1,5 +1,5 @@
 // Friction that sticks: contacts keep an elastic slip, and hold.
-#include "world.h"
+#include "grip.h"
 
 #include "noli/batch.h"
 #include "noli/live.h"
@@ -152,20 +152,7 @@ static void turn_pad(void* user, double t0, double t1, int32_t n, const int32_t*
 
 static World grip(Way way, Turn pads[2]) {
   World world = world_new(1);
-  NoliMesh* mesh = NULL;
-  ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.02, 0.05, 0.045}, (int32_t[]){2, 4, 3},
-                               false, &mesh));
-  world_add(&world, mesh, (double[]){0.0, 0.0, 0.0});
-  for (int k = 0; k < 2; k++) {
-    ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.01, 0.03, 0.03}, (int32_t[]){1, 3, 2},
-                                 false, &mesh));
-    world_add_obstacle(&world, mesh, (double[]){k == 0 ? -0.01505 : 0.01505, 0.001, 0.002});
-    world_add_motion(&world, 1 + k, turn_pad, &pads[k]);
-  }
-  world.body[0].material.young = 1e6;
-  world.body[0].material.poisson = 0.3;
-  world.body[0].material.density = 1000.0;
-  world.def.friction = 0.7;
+  world_add_grip(&world, turn_pad, &pads[0], &pads[1]);
   use_way(&world, way);
   return world;
 }

@@ -594,8 +594,8 @@ typedef struct NoliSimDef {
   double imbalance;
   const char* where; ///< prefix of messages about what has no `where`, such as the name of a file;
                      ///< borrowed; NULL (default): none
-  /// friction below its limit: "velocity" (default): a smooth function of the sliding speed, as in
-  /// [Li2020], contacts creep; "stick": contacts keep an elastic slip, and hold:
+  /// friction below its limit: "stick" (default): contacts keep an elastic slip, and hold;
+  /// "velocity": a smooth function of the sliding speed, as in [Li2020], contacts creep:
   /// docs/background/friction.md
   const char* friction_law;
   NoliScaled stick_length; ///< "stick": m, elastic slip at which a contact slides; value 0

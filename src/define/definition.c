@@ -49,7 +49,7 @@ void noli_sim_def_init(NoliSimDef* def, size_t size) {
       .ccd = "additive",
       .friction_speed = {1e-3, NOLI_OF_BALL},
       .friction_method = "lagged",
-      .friction_law = "velocity",
+      .friction_law = "stick",
       .friction_basis_derivatives = true,
       .friction_iterations = NOLI_FRICTION_AUTOMATIC,
       .tolerance = {1e-2, NOLI_OF_BALL},

@@ -277,9 +277,9 @@ OBJECT(
           INTO(NoliSimDef, viscosity)),
     FIELD("speed", positive_scaled, "\"1e-3 d\"", "m/s", "Slower sliding counts as sticking.",
           INTO(NoliSimDef, friction_speed)),
-    FIELD("law", friction_law, "\"velocity\"", NULL,
-          "`velocity`: friction is a smooth function of the sliding speed, and contacts creep; "
-          "`stick`: contacts keep an elastic slip, and hold: `docs/background/friction.md`.",
+    FIELD("law", friction_law, "\"stick\"", NULL,
+          "`stick`: contacts keep an elastic slip, and hold; `velocity`: friction is a smooth "
+          "function of the sliding speed, and contacts creep: `docs/background/friction.md`.",
           INTO(NoliSimDef, friction_law)),
     FIELD("stick_length", positive_scaled, NULL, "m",
           "`stick`: elastic slip at which a contact slides; default: `speed` times the time step, "

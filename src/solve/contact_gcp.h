@@ -37,7 +37,7 @@ static inline NoliGcpFriction noli_gcp_closed_friction(const NoliStage* stage,
   const NoliProblem* problem = stage->problem;
   return (NoliGcpFriction){.gcp = &memory->potential,
                            .pairs = &problem->contact.pairs,
-                           .x_hat = noli_stage_friction_origin(stage),
+                           .x_hat = stage->time.x_hat,
                            .eps_v = problem->friction.speed,
                            .h_v = stage->time.h_v,
                            .basis_derivatives = stage->friction.basis_derivatives,

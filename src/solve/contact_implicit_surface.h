@@ -31,7 +31,7 @@ noli_implicit_surface_friction_of(const NoliStage* stage, const NoliImplicitSurf
   const NoliProblem* problem = stage->problem;
   return (NoliImplicitSurfaceFriction){.penalty = &memory->penalty,
                                        .pairs = &problem->contact.pairs,
-                                       .x_hat = noli_stage_friction_origin(stage),
+                                       .x_hat = stage->time.x_hat,
                                        .eps_v = problem->friction.speed,
                                        .h_v = stage->time.h_v,
                                        .basis_derivatives = stage->friction.basis_derivatives,

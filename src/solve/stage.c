@@ -95,7 +95,7 @@ void noli_stage_list_contact_terms(NoliStage* stage) {
 void noli_stage_list_terms(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   stage->friction.law = (NoliFriction){.set = &stage->friction.set,
-                                       .x_hat = noli_stage_friction_origin(stage),
+                                       .x_hat = stage->time.x_hat,
                                        .eps_v = problem->friction.speed,
                                        .h_v = stage->time.h_v,
                                        .stick = noli_stage_stick(stage)};
@@ -110,7 +110,7 @@ NoliImplicitFriction noli_stage_implicit_friction(const NoliStage* stage,
   const NoliProblem* problem = stage->problem;
   return (NoliImplicitFriction){.barrier = barrier,
                                 .pairs = &problem->contact.pairs,
-                                .x_hat = noli_stage_friction_origin(stage),
+                                .x_hat = stage->time.x_hat,
                                 .eps_v = problem->friction.speed,
                                 .h_v = stage->time.h_v,
                                 .basis_derivatives = stage->friction.basis_derivatives,

@@ -243,11 +243,6 @@ static inline const NoliStickTable* noli_stage_stick(const NoliStage* stage) {
   return stage->problem->friction.sticks ? &stage->friction.stick : NULL;
 }
 
-// From where sliding counts: x_hat, or the start of the step.
-static inline const double* noli_stage_friction_origin(const NoliStage* stage) {
-  return stage->problem->friction.sticks ? stage->friction.stick.x : stage->time.x_hat;
-}
-
 NOLI_WARN_UNUSED NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem,
                                               NoliStage** stage);
 void noli_stage_destroy(NoliStage** owner);

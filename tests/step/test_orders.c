@@ -201,6 +201,7 @@ static World bounce(const char* integrator, double h, double friction,
   world.def.contact_distance = (NoliScaled){0.05, false};
   world.def.barrier_stiffness = 2e7;
   world.def.friction = friction;
+  world.def.friction_law = "velocity"; // a function of time that does not depend on the step
   world.def.friction_speed = (NoliScaled){0.3, false};
   world.def.friction_iterations = friction_iterations;
   world_start(&world);

@@ -223,6 +223,7 @@ static void expect_friction(const Choice* choice, const Body* start, const Body*
   double most = once ? 1.5 * sticking : sticking;
   if (mu > 0.0 && !bounces && choice->model == 0 &&
       (given < sticking - 0.025 || given > most + 0.025)) {
+    print_error("it has given %g of its momentum, sticking %g\n", given, sticking);
     blame(choice, "the thin body does not stick");
   }
 }

@@ -194,7 +194,8 @@ static inline void world_expect_flight(const World* world, int32_t body, int n,
 
 static inline double world_total_energy(const World* world) {
   const NoliStepReport* report = &world->report;
-  return report->kinetic + report->elastic + report->gravity + report->contact_energy;
+  return report->kinetic + report->elastic + report->gravity + report->contact_energy +
+         report->friction_stored;
 }
 
 static inline NoliMesh* make_box(World* world, double a, double b, double c, int32_t n) {

@@ -246,7 +246,7 @@ static double rate_of(const NoliFriction* data) {
 void noli_friction_sliding(const NoliFriction* data, int64_t i, const double* x, double u[2]) {
   const NoliFrictionContact* contact = &data->set->contact.data[i];
   Stencil stencil = stencil_of(data->set, i);
-  const double* origin = data->stick != NULL ? data->stick->x : data->x_hat;
+  const double* origin = data->x_hat;
   NoliVec3 moved = {0.0, 0.0, 0.0};
   for (int32_t k = 0; k < stencil.size && stencil.node[k] != NOLI_NULL_INDEX; k++) {
     int64_t at = 3 * (int64_t)stencil.node[k];
@@ -266,15 +266,16 @@ static double length2(const double u[2]) {
 
 NoliSlidingLaw noli_friction_law_of(const NoliFriction* data, int64_t i) {
   const NoliFrictionLaw* law = &data->set->contact.data[i].law;
-  return data->stick != NULL
-             ? noli_stick_law(law, data->stick->length, data->stick->rate * data->stick->duration)
-             : noli_sliding_law(law, data->eps_v, data->h_v);
+  return data->stick != NULL ? noli_stick_law(law, data->stick->length, data->stick->duration)
+                             : noli_sliding_law(law, data->eps_v, data->h_v);
 }
 
 // The viscous force over the sliding of this step of a contact that sticks, N/m.
 static double drag_of(const NoliFriction* data, int64_t i) {
   const NoliFrictionContact* contact = &data->set->contact.data[i];
-  return data->stick != NULL ? contact->law.mu_v * contact->lambda / data->stick->duration : 0.0;
+  return data->stick != NULL
+             ? contact->law.mu_v * contact->lambda * data->stick->rate / data->stick->duration
+             : 0.0;
 }
 
 void noli_friction_drag(const NoliFriction* data, int64_t i, const double u[2], double force[2]) {
@@ -425,11 +426,13 @@ NoliStatus noli_friction_majorize(NoliFrictionSet* set, NoliContext* context,
 // Whether a contact that sticks has not moved yet, and was near its limit at the start of the step.
 static bool may_unload(const NoliFriction* data, int64_t i, const double* x) {
   const double* offset = data->set->contact.data[i].offset;
+  NoliFriction moved = *data;
   double u[2];
   if (data->stick == NULL || length2(offset) < NEAR_LIMIT * data->stick->length) {
     return false;
   }
-  noli_friction_sliding(data, i, x, u);
+  moved.x_hat = data->stick->x;
+  noli_friction_sliding(&moved, i, x, u);
   return u[0] == offset[0] && u[1] == offset[1];
 }
 

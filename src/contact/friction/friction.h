@@ -55,7 +55,7 @@ typedef struct NoliFriction {
   const double* x_hat;                // (n_node x 3)
   double eps_v;                       // m/s: slower sliding counts as sticking
   double h_v;                         // s: v = (x - x_hat) / h_v
-  const struct NoliStickTable* stick; // contacts stick, and slide from its x, not from x_hat; NULL:
+  const struct NoliStickTable* stick; // contacts stick, and x_hat is as there (stick.h); NULL:
                                       // friction is a function of the velocity
 } NoliFriction;
 

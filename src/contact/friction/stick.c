@@ -477,9 +477,8 @@ NoliSlidingLaw noli_stick_or_velocity_law(const NoliFrictionLaw* law, const Noli
   if (stick == NULL) {
     return noli_sliding_law(law, eps_v, h_v);
   }
-  double duration = stick->rate * stick->duration;
-  NoliSlidingLaw made = noli_stick_law(law, stick->length, duration);
-  made.drag = law->mu_v / duration;
+  NoliSlidingLaw made = noli_stick_law(law, stick->length, stick->duration);
+  made.drag = law->mu_v / stick->duration;
   return made;
 }
 
@@ -514,6 +513,21 @@ static NoliVec3 gap_of(const NoliFrictionSet* set, int64_t i, const double* x) {
   return gap;
 }
 
+static NoliVec3 gap_moved(const NoliStickTable* table, const NoliFrictionSet* set, int64_t i,
+                          const double* x) {
+  return noli_sub3(gap_of(set, i, x), gap_of(set, i, table->x));
+}
+
+// What t v is beyond the displacement of the step, in the plane of a contact.
+static NoliVec3 beyond_displacement(const NoliFrictionContact* contact, const double u[2],
+                                    NoliVec3 moved) {
+  double beyond[2];
+  for (int k = 0; k < 2; k++) {
+    beyond[k] = u[k] - contact->offset[k] - noli_dot3(contact->t[k], moved);
+  }
+  return noli_add3(noli_scale3(beyond[0], contact->t[0]), noli_scale3(beyond[1], contact->t[1]));
+}
+
 // (2) and (3) of the header for contact i.
 static NoliStick slip_after(const NoliStickTable* table, const NoliFriction* data, int64_t i,
                             const double* x, double scale, bool late) {
@@ -524,15 +538,16 @@ static NoliStick slip_after(const NoliStickTable* table, const NoliFriction* dat
   double u[2];
   noli_friction_sliding(data, i, x, u);
   double y = sqrt(u[0] * u[0] + u[1] * u[1]);
-  double plastic = y > table->length ? (1.0 - table->length / y) / table->rate : 0.0;
+  double plastic = y > table->length ? 1.0 - table->length / y : 0.0;
   NoliVec3 p = noli_add3(noli_scale3(plastic * u[0], contact->t[0]),
                          noli_scale3(plastic * u[1], contact->t[1]));
   NoliVec3 normal = noli_cross3(contact->t[0], contact->t[1]);
+  p = noli_sub3(p, beyond_displacement(contact, u, gap_moved(table, set, i, x)));
 
   // without the displacements of a rotation; half-spaces do not turn
   NoliMat3 turn = rotation_of(table, set, i, x);
   bool plane = stencil_at(set, i, &node, &weight) == contact->n_first;
-  NoliVec3 moved = noli_sub3(gap_of(set, i, x), gap_of(set, i, table->x));
+  NoliVec3 moved = gap_moved(table, set, i, x);
   if (!plane) {
     NoliVec3 gap = gap_of(set, i, table->x);
     moved = noli_sub3(gap_of(set, i, x), noli_mul33_vec(&turn, gap));

@@ -74,7 +74,7 @@ typedef NOLI_ARRAY(NoliStick) NoliStickList;
 typedef struct NoliStickTable {
   double length;   // m, delta
   double duration; // s, from the start of the step to the end of the stage
-  double rate;     // r of (1), 1 or more
+  double rate;     // r of (1): duration / h_v
   double* x;       // (n_vert x 3) at the start of the step
 
   // the contacts of the state at the start of the step, sorted by key

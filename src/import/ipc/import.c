@@ -79,6 +79,7 @@ static NoliStatus write_friction(const Writer* w) {
   NOLI_TRY(ipc_import_put(w, friction, "coefficient",
                           noli_ipc_number(fmax(script->self_friction, 0.0))));
   NOLI_TRY(ipc_import_put(w, friction, "speed", noli_ipc_number(script->tuning[4] * unit)));
+  NOLI_TRY(ipc_import_put(w, friction, "law", json_string("velocity")));
   if (n <= 0.0) {
     NOLI_TRY(ipc_import_put(w, friction, "iterations", json_string("until_convergence")));
   } else if (!isnan(n)) {

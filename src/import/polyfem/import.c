@@ -279,6 +279,7 @@ static NoliStatus read_friction(NoliPolyfem* import, const NoliSceneNode* contac
   NOLI_TRY(noli_polyfem_set(import, import->scene, "friction", native));
   NOLI_TRY(noli_polyfem_set(import, native, "coefficient", noli_polyfem_json_number(coefficient)));
   NOLI_TRY(noli_polyfem_set(import, native, "speed", noli_polyfem_json_number(speed)));
+  NOLI_TRY(noli_polyfem_set(import, native, "law", json_string("velocity")));
 
   if (iterations_node.value != NULL) {
     NOLI_TRY(noli_polyfem_set(import, native, "iterations",

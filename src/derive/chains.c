@@ -606,6 +606,7 @@ static NoliStatus end_slips_adjoint(NoliChains* self, int32_t index, const NoliT
   const NoliTapeStage* last = &part->stage[part->n_stages - 1];
   int64_t solve = last->solve.count - 1;
   chains_clear(self, self->slid);
+  chains_clear(self, self->slid_hat);
   if (!chains_stick(self)) {
     return NOLI_OK;
   }
@@ -615,6 +616,7 @@ static NoliStatus end_slips_adjoint(NoliChains* self, int32_t index, const NoliT
   NOLI_TRY(require_slips(self, noli_sensitivity_slip_count(self->sensitivity), &chain->slip));
   NoliInputs to = with_own(self, index);
   to.value[NOLI_INPUT_LAGGED] = self->slid;
+  to.value[NOLI_INPUT_REFERENCE] = self->slid_hat;
   to.value[NOLI_INPUT_END] = self->moved;
   chains_clear(self, self->moved);
   noli_sensitivity_slips_adjoint(self->sensitivity, chain->slip.data, &to);
@@ -699,6 +701,7 @@ static NoliStatus stage_adjoint(NoliChains* self, int32_t index, const NoliTapeP
   begin_history_adjoint(self, index, part, s);
   chains_add(self, -by_velocity(stage), self->end_v[s], hat);
   chains_add(self, last ? 1.0 : 0.0, self->rubbed, hat);
+  chains_add(self, last ? 1.0 : 0.0, self->slid_hat, hat);
   parabola_adjoint(self, index, part, s, parabola_hat(part, s), hat);
 
   // x_tilde
@@ -865,8 +868,9 @@ NoliStatus noli_chains_create(NoliSim* sim, const NoliParameters* parameters, in
   int32_t n_class = noli_parameters_class_count(parameters);
 
   *self = (NoliChains){.context = sim->context, .sim = sim, .n = n};
-  double** vectors[] = {&self->force,        &self->target,  &self->hat_v,  &self->moved,
-                        &self->acceleration, &self->start_v, &self->rubbed, &self->slid};
+  double** vectors[] = {&self->force,  &self->target,       &self->hat_v,
+                        &self->moved,  &self->acceleration, &self->start_v,
+                        &self->rubbed, &self->slid,         &self->slid_hat};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
     NOLI_NEW_ZERO(sim->context, *vectors[i], chains_size_of(self));
   }
@@ -897,8 +901,9 @@ done:
 
 void noli_chains_free(NoliChains* self) {
   NoliContext* context = self->context;
-  double* vectors[] = {self->force,  self->target,       self->hat_v,   self->moved, self->error,
-                       self->rubbed, self->acceleration, self->start_v, self->slid};
+  double* vectors[] = {self->force, self->target,  self->hat_v,        self->moved,
+                       self->error, self->rubbed,  self->acceleration, self->start_v,
+                       self->slid,  self->slid_hat};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
     noli_free(context, vectors[i]);
   }

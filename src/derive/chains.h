@@ -41,6 +41,7 @@ typedef struct NoliChains {
   double* hat_v;           // (n_vert x 3)
   double* moved;           // (n_vert x 3) where histories change
   double* slid;            // (n_vert x 3) by lagged positions, of slips at the end of a part
+  double* slid_hat;        // (n_vert x 3) the same by x_hat
   NoliSlips slip;          // of a chain, at the start of a part, or forward at its end
 } NoliChains;
 

@@ -280,6 +280,5 @@ NoliStatus noli_lagged_friction_derivatives(NoliMixedList* list, const NoliImpli
 
 NoliStatus noli_implicit_friction_derivatives(NoliMixedList* list, const NoliImplicitFriction* data,
                                               const double* x, const NoliBarrierInputs* inputs) {
-  NoliInput origin = data->stick != NULL ? NOLI_INPUT_BEGIN : NOLI_INPUT_REFERENCE;
-  return list_derivatives(list, data, origin, x, x, inputs);
+  return list_derivatives(list, data, NOLI_INPUT_REFERENCE, x, x, inputs);
 }

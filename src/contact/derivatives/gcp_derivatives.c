@@ -273,6 +273,5 @@ NoliStatus noli_gcp_lagged_friction_derivatives(NoliMixedList* list, const NoliG
 
 NoliStatus noli_gcp_implicit_friction_derivatives(NoliMixedList* list, const NoliGcpFriction* data,
                                                   const double* x, NoliPairClasses classes) {
-  NoliInput origin = data->stick != NULL ? NOLI_INPUT_BEGIN : NOLI_INPUT_REFERENCE;
-  return gcp_derivatives_list_friction(list, data, origin, x, x, classes);
+  return gcp_derivatives_list_friction(list, data, NOLI_INPUT_REFERENCE, x, x, classes);
 }

@@ -297,12 +297,15 @@ done:
 
 // ---- the end of the step ------------------------------------------------------------------------
 
-// The slip s' at the end: its changes by those of z, of n, and of u through p, and of R_E.
+// The slip s' at the end: its changes by those of z, of n, of u, o and g_E - g_0 through p - b, and
+// of R_E.
 typedef struct End {
   NoliMat3 by_z;
   NoliMat3 by_n;
-  NoliMat3 by_u;    // through p
-  NoliMat3 by_slip; // through X alone
+  NoliMat3 by_u;     // at constant o
+  NoliMat3 by_o;     // with that of u
+  NoliMat3 by_moved; // of g_E - g_0
+  NoliMat3 by_slip;  // through X alone
   NoliMat3 by_g0;
   NoliMat3 by_Rn; // through N
   NoliVec3 by_length;
@@ -313,16 +316,16 @@ typedef struct End {
 // p = k u and K
 static NoliVec3 plastic_part(const NoliStickContact* of, NoliMat3* K, NoliVec3* by_length) {
   const NoliVec3 u = of->sliding->u;
-  double y = noli_norm3(u), length = of->table->length, r = of->table->rate;
+  double y = noli_norm3(u), length = of->table->length;
   *K = (NoliMat3){{{0.0}}};
   *by_length = (NoliVec3){0.0, 0.0, 0.0};
   if (!(y > length)) {
     return *by_length;
   }
-  *K = noli_add33(noli_scale33((1.0 - length / y) / r, noli_identity3()),
-                  noli_scale33(length / (y * y * y) / r, noli_outer33(u, u)));
-  *by_length = noli_scale3(-1.0 / (y * r), u);
-  return noli_scale3((1.0 - length / y) / r, u);
+  *K = noli_add33(noli_scale33(1.0 - length / y, noli_identity3()),
+                  noli_scale33(length / (y * y * y), noli_outer33(u, u)));
+  *by_length = noli_scale3(-1.0 / y, u);
+  return noli_scale3(1.0 - length / y, u);
 }
 
 static NoliVec3 weighted(const NoliStickContact* of, const double* x) {
@@ -337,8 +340,10 @@ static NoliVec3 weighted(const NoliStickContact* of, const double* x) {
 static End end_of(const Stuck* at, bool late) {
   const NoliStickContact* of = at->of;
   NoliVec3 n = of->sliding->n, g0 = weighted(of, of->table->x), by_length;
-  NoliMat3 R = rotation_at(of, of->x), K, identity = noli_identity3();
+  NoliMat3 R = rotation_at(of, of->x), K, identity = noli_identity3(), P = across(n);
+  NoliVec3 moved = noli_sub3(weighted(of, of->x), g0), o = of->sliding->held;
   NoliVec3 p = plastic_part(of, &K, &by_length), X = at->s;
+  p = noli_sub3(p, noli_sub3(noli_sub3(of->sliding->u, o), noli_mul33_vec(&P, moved)));
   X = late ? X : noli_sub3(X, p);
   X = of->on_plane ? X : noli_sub3(X, g0);
   NoliVec3 z = noli_add3(noli_mul33_vec(&R, X), weighted(of, of->x));
@@ -354,7 +359,12 @@ static End end_of(const Stuck* at, bool late) {
   end.by_n = late ? by_N : noli_mul33(by_Rn, R);
   end.by_slip = noli_mul33(end.by_z, R);
   NoliMat3 minus_p = noli_scale33(-1.0, late ? end.by_z : end.by_slip);
-  end.by_u = noli_mul33(minus_p, K);
+  end.by_o = noli_mul33(minus_p, K);
+  end.by_u = noli_sub33(end.by_o, minus_p);
+  end.by_moved = noli_mul33(minus_p, P);
+  NoliMat3 by_plane = noli_scale33(-noli_dot3(n, moved), identity);
+  by_plane = noli_sub33(by_plane, noli_outer33(n, noli_add3(moved, o)));
+  end.by_n = noli_add33(end.by_n, noli_mul33(minus_p, by_plane));
   end.by_length = noli_mul33_vec(&minus_p, by_length);
   end.by_g0 = noli_scale33(-1.0, of->on_plane ? end.by_z : end.by_slip);
   end.with_X = turning_at(of, of->x, X);
@@ -362,23 +372,26 @@ static End end_of(const Stuck* at, bool late) {
   return end;
 }
 
-// By the nodes at x, and by x_0.
+// By the nodes at x, by x_0 and by x_hat.
 static NoliStatus list_displacements(const Stuck* at, const End* end, const Rows* rows) {
   NoliStatus status = NOLI_OK;
   const NoliStickContact* of = at->of;
   const NoliSliding* sliding = of->sliding;
   NoliMat3 P = across(sliding->n), by_m = noli_mul33(end->by_u, P);
-  NoliMat3 by_oy = noli_mul33(end->by_u, at->A);
+  NoliMat3 by_oy = noli_mul33(end->by_o, at->A);
   int32_t size = sliding->size, n_turn = end->with_X.n + end->with_n.n;
-  Columns now, before;
+  Columns now, before, reference;
   NOLI_TRY(begin_columns(rows, NOLI_INPUT_END, 3 * (size + n_turn), &now));
   NOLI_TRY(begin_columns(rows, NOLI_INPUT_BEGIN, 3 * (size + n_turn + at->with_slip.n), &before));
+  NOLI_TRY(begin_columns(rows, NOLI_INPUT_REFERENCE, 3 * size, &reference));
   for (int32_t j = 0; j < size; j++) {
     double w = sliding->closest.weight[j];
-    NoliMat3 by_moved = noli_scale33(w * sliding->rate, by_m);
+    NoliMat3 by_hat = noli_scale33(w * sliding->rate, by_m);
     int64_t first = 3 * (int64_t)of->node[j];
-    put(&now, first, noli_add33(noli_scale33(w, end->by_z), by_moved));
-    put(&before, first, noli_sub33(noli_scale33(w, end->by_g0), by_moved));
+    NoliMat3 by_x = noli_scale33(w, noli_add33(end->by_z, end->by_moved));
+    put(&now, first, noli_add33(by_x, by_hat));
+    put(&before, first, noli_scale33(w, noli_sub33(end->by_g0, end->by_moved)));
+    put(&reference, first, noli_scale33(-1.0, by_hat));
   }
   for (int start = 0; start < 2; start++) {
     Columns* columns = start == 1 ? &before : &now;
@@ -400,17 +413,20 @@ static NoliStatus list_geometry(const Stuck* at, const End* end, const Rows* row
   NOLI_TRY(begin_columns(rows, lagged_input(of), 3 * (size + at->with_slip.n), &columns));
   for (int32_t j = 0; j < size; j++) {
     const NoliSlidingGeometry* by = &at->by[j];
-    NoliMat3 u = noli_add33(by->u, noli_mul33(at->B, by->normal));
-    NoliMat3 sum = noli_add33(noli_mul33(end->by_n, by->normal), noli_mul33(end->by_u, u));
+    NoliMat3 sum = noli_add33(noli_mul33(end->by_n, by->normal), noli_mul33(end->by_u, by->u));
+    sum = noli_add33(sum, noli_mul33(end->by_o, noli_mul33(at->B, by->normal)));
     for (int32_t i = 0; i < size; i++) {
       int64_t node = 3 * (int64_t)of->node[i];
-      NoliVec3 by_weight = noli_add3(noli_mul33_vec(&end->by_z, noli_load3(of->x + node)),
-                                     noli_mul33_vec(&end->by_g0, noli_load3(of->table->x + node)));
+      NoliVec3 x = noli_load3(of->x + node), x0 = noli_load3(of->table->x + node);
+      NoliVec3 away = noli_sub3(x, x0);
+      NoliVec3 by_weight =
+          noli_add3(noli_mul33_vec(&end->by_z, x), noli_mul33_vec(&end->by_g0, x0));
+      by_weight = noli_add3(by_weight, noli_mul33_vec(&end->by_moved, away));
       sum = noli_add33(sum, noli_outer33(by_weight, by->weight[i]));
     }
     put(&columns, 3 * (int64_t)of->node[j], sum);
   }
-  put_turning(&columns, &at->with_slip, false, noli_mul33(end->by_u, at->A));
+  put_turning(&columns, &at->with_slip, false, noli_mul33(end->by_o, at->A));
 done:
   return status;
 }
@@ -445,7 +461,7 @@ static NoliStatus list_end(NoliMixedList* list, const Stuck* at) {
   NOLI_TRY(list_displacements(at, &end, &rows));
   NOLI_TRY(list_geometry(at, &end, &rows));
   if (at->source->count > 0) {
-    NoliMat3 by_offset = noli_mul33(end.by_u, noli_mul33(at->A, at->R_L));
+    NoliMat3 by_offset = noli_mul33(end.by_o, noli_mul33(at->A, at->R_L));
     NOLI_TRY(list_sources(at, &rows, noli_add33(end.by_slip, by_offset)));
   }
   if (noli_mixed_list_wants(list, NOLI_INPUT_CONTACT)) {

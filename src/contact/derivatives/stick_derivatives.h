@@ -2,10 +2,11 @@
 // all that these depend on, and how the slips at the end of a step change: a history of the run.
 //
 // A contact has weights w and normal n at the positions x_L where its geometry was taken, the
-// rotation R_L there, the nodes at x_0 where the step began and at x, and R_E at x. From the slip s
+// rotation R_L there, the nodes at x_0 where the step began, at x_hat and at x, and R_E at x. From
+// the slip s
 // that it finds in the state (with the sign of its weights),
 //   y = R_L s,   o = L / l P y,   P = I - n n^T,   L = |y|,   l = |P y|,
-//   u = o + r P m,   m = sum_i w_i (x_i - x_0i),
+//   u = o + r P m,   m = sum_i w_i (x_i - x_hat,i),
 // its force is w_i F(u). Changes of o come on top of those of friction without a slip, which hold o
 // constant as a vector (friction_derivatives.h; F sees P do, so that the part of do along n,
 // -n (o . dn), is among the latter):
@@ -14,14 +15,15 @@
 // where y is nearly normal, o = P y, A = P and B = -(n . y) I. Viscosity acts on u - o: its force
 // drag lambda (u - o) also changes by -drag lambda do, with the part along n.
 //
-// The end of the step, with g_E = sum_i w_i x_i, g_0 = sum_i w_i x_0i and the plastic part p = k u,
-// k = (1 - delta / |u|) / r where |u| > delta, otherwise 0:
+// The end of the step, with g_E = sum_i w_i x_i, g_0 = sum_i w_i x_0i and
+//   p = k u - (u - o - P (g_E - g_0)),   k = 1 - delta / |u| where |u| > delta, otherwise 0:
 //   z = R_E X + g_E,   X = s - g_0 - p,   N = R_E n / |R_E n|,   s' = z - (z . N) N.
 // If the basis is one of the end ("late"), p is subtracted from z in place of X, and N = n; on a
 // half-space g_0 is subtracted from z. Hence
-//   dz = dR_E X + R_E dX + sum_i (w_i dx_i + x_i dw_i),   dp = K du - u / (r |u|) ddelta,
-//   ds' = (I - N N^T) dz - ((z . N) I + N z^T) dN,   K = ((1 - delta / y) I + delta / y^3 u u^T) /
-//   r.
+//   dz = dR_E X + R_E dX + sum_i (w_i dx_i + x_i dw_i),
+//   dp = (K - I) du + do + P d(g_E - g_0) - ((n . a) I + n (a + o)^T) dn - u / |u| ddelta,
+//   ds' = (I - N N^T) dz - ((z . N) I + N z^T) dN,   K = (1 - delta / y) I + delta / y^3 u u^T
+// with y = |u|, a = g_E - g_0, and do here without its part along n.
 // The normal force at the end, lambda / h_e^2, changes as that of friction. It weights what new
 // stencils inherit: with sources s_k of forces f_k and signs e_k, s = sum f_k e_k s_k / sum f_k.
 // Paths act on nothing.
@@ -41,8 +43,8 @@
 #include "contact/friction/stick.h"
 #include "linalg/input.h"
 
-// How the slips at the end of a step change: blocks by NOLI_INPUT_END, LAGGED, BEGIN, SLIP and
-// numbers of contact.
+// How the slips at the end of a step change: blocks by NOLI_INPUT_END, LAGGED, BEGIN, REFERENCE,
+// SLIP and numbers of contact.
 typedef struct NoliSlipLinks {
   NoliMixedList list;
   const NoliStickList* end; // what they become, sorted

@@ -238,7 +238,7 @@ done:
   return status;
 }
 
-// How often the displacement of a step counts (stick.h).
+// r of stick.h.
 static double rate_of(const NoliFriction* data) {
   return data->stick != NULL ? data->stick->rate : 1.0;
 }

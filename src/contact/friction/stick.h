@@ -10,23 +10,28 @@
 // load steps without a velocity have friction, too. At |s| = delta the contact yields: it slides
 // with mu lambda and keeps |s| = delta. This is elasto-plasticity of the interface, and a step
 // solves it in the usual way: with the trial slip
-//   u = s_n + r T^T sum_i w_i (x_i - x_n,i)                                                  (1)
+//   u = s_n + r T^T sum_i w_i (x_i - x_hat,i)                                                (1)
 // the potential of the step is mu lambda f0(|u|; delta) / r, the term of lagged friction with one
-// offset and another length. At the end of an accepted step the part of u beyond delta is plastic:
-//   p = u (1 - delta / |u|) / r if |u| > delta, otherwise 0                                  (2)
-// and the rest is the new elastic slip. r is 1, or 2 with integrators that do not damp what they do
-// not resolve (those that carry forces over): then the displacement of a step acts as if it were
-// that of the next one, too, a dashpot as strong as friction that depends on the velocity. Without
-// it sticking contacts vibrate, and the trapezoidal rule gains energy where normal forces change.
-// f0 is convex and C1, so that nothing else changes in the
+// offset and another length. r = t / h_v, so that (1) adds t v with the velocity v = (x - x_hat) /
+// h_v of a stage that ends t after the start of the step; with backward Euler this is the
+// displacement. At the end of an accepted step the part of u beyond delta is plastic:
+//   p = u (1 - delta / |u|) if |u| > delta, otherwise 0                                      (2)
+// and the rest is the new elastic slip. f0 is convex and C1, so that nothing else changes in the
 // solvers; with delta = h eps_v the matrices are as stiff as those of [Li2020].
+//
+// Why t v and not the displacement: what sticks must come to rest at the end of a stage. BDF2 and
+// the second stages of other rules compute v from earlier displacements, too: a body without a
+// displacement in the step in which it lands would be sent back, a sheet with 0.8 of its momentum.
+// The trapezoidal rule would vibrate, and gain energy where normal forces change.
 //
 // Objectivity. A body and its grip that turn together by R move the closest points against each
 // other by (R - 1) g, where g is their difference, as long as the gap: not slip, but (1) counts it.
 // A contact in a steadily turning grip would yield, step after step, if the gap times the angle of
 // a step exceeded delta. The new slip leaves it out:
-//   s_{n+1} = P (R s_n + g_{n+1} - R g_n - p),   g = sum_i w_i x_i, P projects on the plane    (3)
-// with the mean R of the rotations of both sides, each that of a triangle at the nearest vertex.
+//   s_{n+1} = P (R s_n + g_{n+1} - R g_n + b - p),   g = sum_i w_i x_i, (3)
+// where P projects on the plane, R is the mean of the rotations of both sides, each that of a
+// triangle at the nearest vertex, and b is what t v is beyond the displacement, in the plane: zero
+// with backward Euler, small in steady motion.
 // If both turn alike, g_{n+1} = R g_n and s turns with them, to rounding. As (2) acts on u and (3)
 // corrects s, a steady rotation holds s + (R - 1) g instead of s, and never yields.
 //

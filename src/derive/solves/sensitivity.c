@@ -306,32 +306,9 @@ void noli_sensitivity_reset(NoliSensitivity* self) {
 
 // ---- products -----------------------------------------------------------------------------------
 
-// The terms that depend on x - x_hat, or on x - x_0 with the positions at the start of the part:
-// friction that sticks. Adds the products of their Jacobians with lambda, the derivatives by x_hat
-// and by x_0; forward subtracts those of their changes.
-#define VISCOUS (NOLI_ROLE_DRAG | NOLI_ROLE_DAMPING)
-
-static NoliInput origin_of_friction(const NoliSensitivity* self) {
-  return self->sim->model->problem.friction.sticks ? NOLI_INPUT_BEGIN : NOLI_INPUT_REFERENCE;
-}
-
-static NoliStatus origins_adjoint(NoliSensitivity* self, const double* lambda, NoliInputs* to) {
-  NoliStatus status = NOLI_OK;
-  double* by_origin = to->value[origin_of_friction(self)];
-  NOLI_TRY(noli_sensitivity_multiply(self, true, VISCOUS, lambda, to->value[NOLI_INPUT_REFERENCE]));
-  NOLI_TRY(noli_sensitivity_multiply(self, true, NOLI_ROLE_FRICTION, lambda, by_origin));
-done:
-  return status;
-}
-
-static NoliStatus origins_tangent(NoliSensitivity* self, const NoliInputs* change, double* g) {
-  NoliStatus status = NOLI_OK;
-  const double* of_origin = change->value[origin_of_friction(self)];
-  NOLI_TRY(noli_sensitivity_multiply(self, false, VISCOUS, change->value[NOLI_INPUT_REFERENCE], g));
-  NOLI_TRY(noli_sensitivity_multiply(self, false, NOLI_ROLE_FRICTION, of_origin, g));
-done:
-  return status;
-}
+// The terms that depend on x - x_hat: derivatives by x_hat are minus the products of their
+// Jacobians.
+#define VISCOUS (NOLI_ROLE_DRAG | NOLI_ROLE_DAMPING | NOLI_ROLE_FRICTION)
 
 // Derivative of G by the mass of a node: of inertia and drag, component j.
 static double by_mass(const NoliStage* stage, int64_t j) {
@@ -439,7 +416,7 @@ NoliStatus noli_sensitivity_adjoint(NoliSensitivity* self, const double* b, Noli
   // x - x_tilde and x - x_hat: -dG/dx_tilde is the Hessian of inertia
   NOLI_TRY(noli_sensitivity_multiply(self, true, NOLI_ROLE_INERTIA, lambda,
                                      to->value[NOLI_INPUT_PREDICTED]));
-  NOLI_TRY(origins_adjoint(self, lambda, to));
+  NOLI_TRY(noli_sensitivity_multiply(self, true, VISCOUS, lambda, to->value[NOLI_INPUT_REFERENCE]));
   inputs_adjoint(self, lambda, to);
   ties_adjoint(self, lambda, to);
   negate(lambda, n);
@@ -472,7 +449,7 @@ NoliStatus noli_sensitivity_tangent(NoliSensitivity* self, const NoliInputs* cha
   memset(self->product, 0, (size_t)n * sizeof *g);
   NOLI_TRY(noli_sensitivity_multiply(self, false, NOLI_ROLE_INERTIA,
                                      change->value[NOLI_INPUT_PREDICTED], g));
-  NOLI_TRY(origins_tangent(self, change, g));
+  NOLI_TRY(noli_sensitivity_multiply(self, false, VISCOUS, change->value[NOLI_INPUT_REFERENCE], g));
   negate(g, n);
   for (int32_t i = 0; moves_targets(self) && i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
@@ -553,7 +530,7 @@ NoliStatus noli_sensitivity_force_adjoint(NoliSensitivity* self, const NoliTapeP
   double* lagged = to->value[NOLI_INPUT_LAGGED];
   memset(hat, 0, (size_t)n * sizeof *hat);
   memset(lagged, 0, (size_t)n * sizeof *lagged);
-  NOLI_TRY(origins_adjoint(self, lambda, to));
+  NOLI_TRY(noli_sensitivity_multiply(self, true, VISCOUS, lambda, to->value[NOLI_INPUT_REFERENCE]));
   inputs_adjoint(self, lambda, to);
   ties_adjoint(self, lambda, to);
   negate(lambda, n);
@@ -582,7 +559,7 @@ NoliStatus noli_sensitivity_force_tangent(NoliSensitivity* self, const NoliTapeP
   noli_add_scaled(n, -stage->time.h_v, v, hat);
   memcpy(change->value[NOLI_INPUT_LAGGED], x, (size_t)n * sizeof *x);
   memset(g, 0, (size_t)n * sizeof *g);
-  NOLI_TRY(origins_tangent(self, change, g));
+  NOLI_TRY(noli_sensitivity_multiply(self, false, VISCOUS, change->value[NOLI_INPUT_REFERENCE], g));
   negate(g, n);
   NOLI_TRY(noli_sensitivity_multiply(self, false, FORCES, x, g));
   inputs_tangent(self, change, g);

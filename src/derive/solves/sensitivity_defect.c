@@ -63,11 +63,6 @@ static const char* defect_of(const NoliSim* sim, unsigned wanted) {
     return "the slips of friction.law \"stick\" are not differentiated with this contact model: "
            "choose \"ipc\" or \"gcp\", or friction.law \"velocity\"";
   }
-  if (problem->friction.sticks && problem->friction.acts &&
-      noli_integrator_needs_before(model->integrator)) {
-    return "the slips of friction.law \"stick\" are not differentiated with \"bdf2\": choose "
-           "another integrator, or friction.law \"velocity\"";
-  }
   if (model->integrator->decoupled) {
     return "\"trapezoidal_decoupled\" is not differentiated: choose \"trapezoidal\"";
   }

@@ -78,6 +78,8 @@ static double stiffness_of(const Case* c) {
 
 static World world_of(const Case* c) {
   World world = world_new(1);
+  // slips of contacts with smooth surfaces are not differentiated
+  world.def.friction_law = is_smooth(c) ? "velocity" : "stick";
   double gap = (c->gap > 0.0 ? c->gap : 1.5e-3) + 2.0 * c->offset;
   world.def.integrator = c->integrator != NULL ? c->integrator : "backward_euler";
   world.def.contact_model = c->model != NULL ? c->model : "ipc";
@@ -278,6 +280,7 @@ static void meeting_sheets(World* world) {
   world->def.contact_model = "implicit_surface";
   world->def.contact_distance = (NoliScaled){4e-3, false};
   world->def.surface_radius = (NoliScaled){0.13, false};
+  world->def.friction_law = "velocity";
   world->def.barrier_stiffness = 2e5;
   world->def.friction = 0.3;
   int32_t lower = add_sheet(world, 0.4, 4, (double[]){0, 0, 0});

@@ -15,6 +15,8 @@ Case validate_cone;
 Case validate_sliding;
 Case validate_sheet_slope;
 Case validate_capstan;
+Case validate_holding;
+Case validate_mindlin;
 Case validate_stopping;
 Case validate_wedge;
 Case validate_punch;

@@ -17,6 +17,8 @@ static const struct {
     {"sliding", validate_sliding},
     {"sheet_slope", validate_sheet_slope},
     {"capstan", validate_capstan},
+    {"holding", validate_holding},
+    {"mindlin", validate_mindlin},
     {"stopping", validate_stopping},
     {"wedge", validate_wedge},
     {"punch", validate_punch},

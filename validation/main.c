@@ -18,6 +18,7 @@ static const struct {
     {"sheet_slope", validate_sheet_slope},
     {"capstan", validate_capstan},
     {"holding", validate_holding},
+    {"break_away", validate_break_away},
     {"mindlin", validate_mindlin},
     {"stopping", validate_stopping},
     {"wedge", validate_wedge},

@@ -13,6 +13,7 @@
 
 #define GRAVITY 9.80665
 #define BLOCK_MU 0.5
+#define BLOCK_MASS 0.5   // kg
 #define BLOCK_UP 0.02515 // m, of its centre
 
 #define GRIP_MU 0.7     // of validation/scenes/grip.json
@@ -76,18 +77,23 @@ static void set_grip(const Pull* of, Settings* settings) {
   set(settings, "bodies[0].material.density", "%g", GRIP_MASS / (0.02 * 0.05 * 0.045));
 }
 
-// Friction over mu times the normal force of the last step.
-static double friction_now(Run* run, const Pull* of) {
-  double friction[3] = {0.0}, normal = 0.0;
+typedef struct Sums {
+  double friction, normal; // N
+} Sums;
+
+// The forces that act on the body in the last step.
+static Sums forces_now(Run* run, const Pull* of) {
+  double friction[3] = {0.0};
+  Sums sums = {0};
   for (int b = 1; b < (of->grip ? 3 : 2); b++) {
     NoliPairForce pair = run_pair(run, 0, b);
-    normal += hypot(hypot(pair.normal[0], pair.normal[1]), pair.normal[2]);
+    sums.normal += hypot(hypot(pair.normal[0], pair.normal[1]), pair.normal[2]);
     for (int k = 0; k < 3; k++) {
       friction[k] += pair.friction[k];
     }
   }
-  double total = hypot(hypot(friction[0], friction[1]), friction[2]);
-  return total / (normal * (of->grip ? GRIP_MU : BLOCK_MU));
+  sums.friction = hypot(hypot(friction[0], friction[1]), friction[2]);
+  return sums;
 }
 
 static double unit_of(const Pull* of) {
@@ -141,7 +147,11 @@ static bool pull(const Pull* of, Away* result) {
   }
   result->load = load_of(of->h, n_step * of->h) - excess_now(&run, of);
   result->balance = load - (speed_now(&run) - speed) / (n_last * of->h * unit_of(of));
-  result->friction = friction_now(&run, of);
+  Sums sums = forces_now(&run, of);
+  double normal = of->grip ? 2.0 * GRIP_FORCE : BLOCK_MASS * GRAVITY;
+  result->friction = sums.friction / (sums.normal * (of->grip ? GRIP_MU : BLOCK_MU));
+  // friction on a surface of rubber that has turned a little carries a part of the load of a pad
+  result->balance *= normal / sums.normal;
   result->newton = (double)run.newton / n_step;
   run_end(&run);
   return good;

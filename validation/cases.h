@@ -17,6 +17,7 @@ Case validate_sheet_slope;
 Case validate_capstan;
 Case validate_holding;
 Case validate_break_away;
+Case validate_slip_limit;
 Case validate_mindlin;
 Case validate_stopping;
 Case validate_wedge;

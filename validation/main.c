@@ -19,6 +19,7 @@ static const struct {
     {"capstan", validate_capstan},
     {"holding", validate_holding},
     {"break_away", validate_break_away},
+    {"slip_limit", validate_slip_limit},
     {"mindlin", validate_mindlin},
     {"stopping", validate_stopping},
     {"wedge", validate_wedge},

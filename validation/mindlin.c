@@ -15,17 +15,25 @@
 #include <string.h>
 
 #define RADIUS 1.0
-#define WIDTH 0.15 // of a cap, from the axis; as high
+#define INNER 0.036 // with cells of equal size, from the axis
+#define WIDTH 0.09  // of a cap, from the axis; as high
 #define YOUNG 1e6
 #define POISSON 0.3
 #define SHEAR (YOUNG / (2.0 * (1.0 + POISSON)))
-#define PRESS 40.0  // N
+#define PRESS 40.0 // N
 #define MU 0.5
 #define TANGENTIAL 10.0 // N
-#define GAP 2e-6        // at the start, and the contact distance
+#define GAP 1e-5        // at the start, and the contact distance
 #define LOSS 6.2035e-4  // J, of a cycle
 
-enum { PRESSING = 4, SETTLING = 3, QUARTER = 5, STEPS = PRESSING + SETTLING + 5 * QUARTER };
+enum {
+  PRESSING = 2,
+  SETTLING = 2,
+  QUARTER = 4,
+  OUTER = 2,
+  DEEP = 4,
+  STEPS = PRESSING + SETTLING + 5 * QUARTER
+};
 
 // ---- closed forms -------------------------------------------------------------------------------
 
@@ -59,23 +67,30 @@ typedef struct Spheres {
   NoliBodyDef body[2];
   NoliMotionDef motion[2 * 5];
   NoliSimDef def;
-  int n;            // cells from the axis to a side
-  double press;     // N, what the far ends are moved for
-  double force;     // N, tangential
-  double shift;     // m
+  int n;        // cells from the axis to a side
+  double press; // N, what the far ends are moved for
+  double force; // N, tangential
+  double shift; // m
 } Spheres;
 
-// Cells grow from the axis outward.
-static double graded(double s) {
-  const double growth = 3.0;
+// Cells along the surface: n of equal size, and OUTER that grow to a side.
+static double along(const Spheres* all, double cell) {
+  double u = (fabs(cell) - all->n) / OUTER;
+  double x = u <= 0.0 ? INNER * fabs(cell) / all->n : INNER + (WIDTH - INNER) * u * (0.7 + 0.3 * u);
+  return cell < 0.0 ? -x : x;
+}
+
+// Cells in depth grow.
+static double down(double s) {
+  const double growth = 2.5;
   return WIDTH * sinh(growth * s) / sinh(growth);
 }
 
 // Half of a cap above its lowest point, which is the origin; or, turned about z, below it.
 static bool make_cap(Spheres* all, int which, int order) {
   NoliContext* context = all->run.context;
-  int32_t n = all->n;
-  if (noli_mesh_make_box(context, (double[]){2, 1, 1}, (int32_t[]){2 * n, n, n}, false,
+  int32_t n = all->n + OUTER;
+  if (noli_mesh_make_box(context, (double[]){2 * n, 1, n}, (int32_t[]){2 * n, DEEP, n}, false,
                          &all->mesh[which]) != NOLI_OK) {
     return false;
   }
@@ -83,9 +98,9 @@ static bool make_cap(Spheres* all, int which, int order) {
   double sign = which == 0 ? 1.0 : -1.0;
   for (int32_t i = 0; i < mesh->n_vert; i++) {
     double* p = mesh->x + 3 * (int64_t)i;
-    p[0] = graded(p[0]);
-    p[1] = graded(p[1] + 0.5);
-    p[2] = graded(p[2] + 0.5);
+    p[0] = along(all, p[0]);
+    p[1] = down(p[1] + 0.5);
+    p[2] = along(all, p[2] + 0.5 * n);
     double r2 = p[0] * p[0] + p[2] * p[2];
     double bottom = 0.5 * GAP + RADIUS - sqrt(RADIUS * RADIUS - r2);
     p[1] = sign * (bottom + p[1] * (1.0 - bottom / WIDTH));
@@ -106,7 +121,8 @@ static void far_away(const Spheres* all, double sign, int32_t n, const double* X
   for (int32_t i = 0; i < n; i++) {
     double p[3] = {sign * X[3 * i], sign * X[3 * i + 1], X[3 * i + 2]};
     double rho = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]), s = rho + p[1];
-    double side = p[1] / pow(rho, 3) - c / (rho * s), across = 1.0 / pow(rho, 3) - c / (rho * s * s);
+    double side = p[1] / pow(rho, 3) - c / (rho * s),
+           across = 1.0 / pow(rho, 3) - c / (rho * s * s);
     double u[3] = {0.5 * all->shift + P * side * p[0] +
                        Q * (1.0 / rho + c / s + across * p[0] * p[0]),
                    -0.5 * (approach_of(all->press) + GAP) +
@@ -144,8 +160,8 @@ static bool set_motions(Spheres* all) {
     NoliMotionDef* motion = &all->motion[m];
     *motion = noli_default_motion_def();
     motion->body = body;
-    motion->node = run_nodes(all->run.sim, body, side[k].axis, value, k == 0 ? 1e-9 : 1e-3,
-                             &motion->n_node);
+    motion->node =
+        run_nodes(all->run.sim, body, side[k].axis, value, k == 0 ? 1e-9 : 1e-3, &motion->n_node);
     good = good && motion->node != NULL && motion->n_node > 0;
     if (k == 0) {
       motion->free_axis[0] = motion->free_axis[1] = true;
@@ -183,7 +199,6 @@ static void define(Spheres* all, const Mindlin* of) {
   all->def.integrator = "quasi_static";
   all->def.friction = MU;
   all->def.friction_law = "stick";
-  all->def.friction_iterations = NOLI_FRICTION_UNTIL_CONVERGENCE;
   all->def.stick_length = (NoliScaled){of->stick_length, NOLI_ABSOLUTE};
   all->def.contact_distance = (NoliScaled){GAP, NOLI_ABSOLUTE};
   all->def.tolerance = (NoliScaled){1e-6, NOLI_ABSOLUTE};
@@ -259,7 +274,8 @@ static double load_of(int step) {
 static void set_load(Spheres* all, int step) {
   double mu_press = MU * PRESS, largest = shift_of(TANGENTIAL, mu_press);
   all->force = load_of(step);
-  double half = 0.5 * (TANGENTIAL - fabs(all->force)), s = (step - PRESSING - SETTLING) / (double)QUARTER;
+  double half = 0.5 * (TANGENTIAL - fabs(all->force)),
+         s = (step - PRESSING - SETTLING) / (double)QUARTER;
   (void)half;
   if (s <= 1.0) {
     all->shift = shift_of(all->force, mu_press);
@@ -288,8 +304,10 @@ static bool cycle(const Mindlin* of, Cycle* result) {
     pressing = 2.0 * pair.normal[1];
     double force = -2.0 * pair.friction[0];
     if (getenv("MINDLIN") != NULL) {
-      printf("%d: d %g P %g Q %g shift %g: want %g; held %d sliding %d newton %d error %g\n", n, approach_of(all.press), pressing, force, all.shift,
-             all.force, (int)all.run.report.contacts_held, (int)all.run.report.contacts_sliding, all.run.report.newton_iterations, all.run.report.friction_error);
+      printf("%d: d %g P %g Q %g shift %g: want %g; held %d sliding %d newton %d error %g\n", n,
+             approach_of(all.press), pressing, force, all.shift, all.force,
+             (int)all.run.report.contacts_held, (int)all.run.report.contacts_sliding,
+             all.run.report.newton_iterations, all.run.report.friction_error);
       fflush(stdout);
     }
     int k = n - PRESSING - SETTLING;
@@ -318,11 +336,12 @@ bool validate_mindlin(Report* report) {
     Mindlin of;
     bool quick;
   } rows[] = {
-      {{2, 4, 0.0}, false},  {{2, 6, 0.0}, false},  {{2, 8, 0.0}, false},
-      {{2, 4, 1e-6}, false}, {{2, 6, 1e-6}, false}, {{2, 8, 1e-6}, false},
+      {{2, 3, 0.0}, false},  {{2, 4, 0.0}, false},  {{2, 6, 0.0}, false},
+      {{2, 3, 1e-6}, false}, {{2, 4, 1e-6}, false}, {{2, 6, 1e-6}, false},
   };
   report_table(report, "Two spheres",
-               "cells | stick length, m | P | Q, N | shift, mm | error | c, mm | loss | area | gap | newton");
+               "cells | stick length, m | P | Q, N | shift, mm | error | c, mm | loss | area | gap "
+               "| newton");
   const char* only = getenv("ROW");
   for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
     Cycle got;
@@ -332,11 +351,14 @@ bool validate_mindlin(Report* report) {
     if (!cycle(&rows[r].of, &got)) {
       return false;
     }
-    double want = shift_of(TANGENTIAL, MU * PRESS), c = radius_of(PRESS) * pow(1.0 - TANGENTIAL / (MU * PRESS), 1.0 / 3.0);
-    report_row(report, "%d | %g | %.3f | %.3f | %.5f | %+.2f %% | %.2f (%.2f) | %.4g | %.4g | %.4g | %+.2g | %.1f", rows[r].of.cells,
-               rows[r].of.stick_length, got.press, got.force, 1e3 * want,
-               100.0 * (want / got.shift - 1.0), 1e3 * got.stick, 1e3 * c, got.loss, got.area,
-               loss_of(got.force, MU * got.press), got.gap[0], got.newton);
+    double want = shift_of(TANGENTIAL, MU * PRESS),
+           c = radius_of(PRESS) * pow(1.0 - TANGENTIAL / (MU * PRESS), 1.0 / 3.0);
+    report_row(
+        report,
+        "%d | %g | %.3f | %.3f | %.5f | %+.2f %% | %.2f (%.2f) | %.4g | %.4g | %.4g | %+.2g | %.1f",
+        rows[r].of.cells, rows[r].of.stick_length, got.press, got.force, 1e3 * want,
+        100.0 * (want / got.shift - 1.0), 1e3 * got.stick, 1e3 * c, got.loss, got.area,
+        loss_of(got.force, MU * got.press), got.gap[0], got.newton);
   }
   return true;
 }

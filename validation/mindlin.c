@@ -200,6 +200,7 @@ static void define(Spheres* all, const Mindlin* of) {
   all->def.friction = MU;
   all->def.friction_law = "stick";
   all->def.stick_length = (NoliScaled){of->stick_length, NOLI_ABSOLUTE};
+  if (getenv("UC")) all->def.friction_iterations = NOLI_FRICTION_UNTIL_CONVERGENCE;
   all->def.contact_distance = (NoliScaled){GAP, NOLI_ABSOLUTE};
   all->def.tolerance = (NoliScaled){1e-6, NOLI_ABSOLUTE};
   all->def.time_step = 1.0;
@@ -258,7 +259,7 @@ static bool stick_radius(Run* run, double* radius) {
       friction += contact[i].friction_force[k] * contact[i].friction_force[k];
     }
     all += sqrt(normal);
-    held += sqrt(friction) < 0.9999 * MU * sqrt(normal) ? sqrt(normal) : 0.0;
+    held += sqrt(friction) < 0.99 * MU * sqrt(normal) ? sqrt(normal) : 0.0;
   }
   *radius = radius_of(PRESS) * sqrt(1.0 - pow(1.0 - held / all, 2.0 / 3.0));
   return good;
@@ -337,7 +338,7 @@ bool validate_mindlin(Report* report) {
     bool quick;
   } rows[] = {
       {{2, 3, 0.0}, false},  {{2, 4, 0.0}, false},  {{2, 6, 0.0}, false},
-      {{2, 3, 1e-6}, false}, {{2, 4, 1e-6}, false}, {{2, 6, 1e-6}, false},
+      {{2, 4, 1e-7}, false}, {{2, 4, 1e-6}, false}, {{2, 6, 1e-6}, false},
   };
   report_table(report, "Two spheres",
                "cells | stick length, m | P | Q, N | shift, mm | error | c, mm | loss | area | gap "

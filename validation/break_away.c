@@ -68,8 +68,15 @@ static void set_block(const Pull* of, Settings* settings) {
   set(settings, "friction.coefficient", "%g", BLOCK_MU);
 }
 
+// Pads opposite the centre of mass: else friction carries a moment, too, and the bar slips earlier.
+static void centre_pads(Settings* settings) {
+  set(settings, "bodies[1].translate", "[-0.0151, 0.001, 0]");
+  set(settings, "bodies[2].translate", "[0.0151, 0.001, 0]");
+}
+
 static void set_grip(const Pull* of, Settings* settings) {
   char along[SETTING_LENGTH];
+  centre_pads(settings);
   load_text(of->h, -2.0 * GRIP_MU * GRIP_FORCE / GRIP_MASS, along);
   set(settings, "forces[0].acceleration", "[0, \"%s\", 0]", along);
   set(settings, "bodies[0].mesh.box.cells", "[%d, %d, %d]", (of->cells + 1) / 2, of->cells,
@@ -271,6 +278,7 @@ static bool slips_by(const Way* way, double ratio, double* result) {
   Settings settings = {0};
   double force = ratio * 0.045 * GRAVITY / (2.0 * GRIP_MU);
   use_way(way, &settings);
+  centre_pads(&settings);
   set(&settings, "forces[1].total", "[\"%.17g*min(5*t, 1)\", 0, 0]", force);
   set(&settings, "forces[2].total", "[\"-%.17g*min(5*t, 1)\", 0, 0]", force);
   int last = (int)lround(1.4 / way->h);

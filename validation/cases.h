@@ -18,7 +18,6 @@ Case validate_capstan;
 Case validate_holding;
 Case validate_break_away;
 Case validate_slip_limit;
-Case validate_mindlin;
 Case validate_stopping;
 Case validate_wedge;
 Case validate_punch;

@@ -64,15 +64,16 @@ static bool hold_row(Report* report, const Hold* of) {
 }
 
 bool validate_holding(Report* report) {
-  static const Hold scenes[] = {{"grip", 1, 0, 0, NULL}, {"pinch", 2, 0, 0, NULL},
-                                {"sliding", 0, 0, 0, NULL}};
+  static const Hold scenes[] = {
+      {"grip", 1, 0, 0, NULL}, {"pinch", 2, 0, 0, NULL}, {"sliding", 0, 0, 0, NULL}};
   static const struct {
     double h, end;
     const char* law;
     bool quick;
   } rows[] = {
-      {0.04, HOUR, "stick", false}, {0.04, 20.0, "stick", true},     {0.01, 20.0, "stick", false},
-      {1e-3, 20.0, "stick", false}, {0.04, 20.0, "velocity", false}, {0.01, 20.0, "velocity", false},
+      {0.04, HOUR, "stick", false},    {0.04, 20.0, "stick", true},
+      {0.01, 20.0, "stick", false},    {1e-3, 20.0, "stick", false},
+      {0.04, 20.0, "velocity", false}, {0.01, 20.0, "velocity", false},
   };
   report_table(report, "Movement of what friction holds after the first 4 s",
                "held by | law | h, s | until, s | movement, m | um/s | Newton iterations a step");

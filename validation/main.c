@@ -20,7 +20,6 @@ static const struct {
     {"holding", validate_holding},
     {"break_away", validate_break_away},
     {"slip_limit", validate_slip_limit},
-    {"mindlin", validate_mindlin},
     {"stopping", validate_stopping},
     {"wedge", validate_wedge},
     {"punch", validate_punch},

@@ -22,7 +22,8 @@ CONSTANTS = ["NOLI_NULL_INDEX", "NOLI_ABI_VERSION", "NOLI_VERSION_NUMBER"]
 # Arrays that are matrices.
 SHAPES = {("BodyState", "inertia"): (3, 3), ("Stress", "first_piola"): (3, 3)}
 TYPES = {"double": "float", "bool": "bool", "int32_t": "int", "int64_t": "int", "uint64_t": "int",
-         "const char*": "str", "char*": "str", "NoliDefectKind": "int", "NoliFindingKind": "int", "NoliDiagnosisKind": "int"}
+         "const char*": "str", "char*": "str", "NoliDefectKind": "int", "NoliFindingKind": "int", "NoliDiagnosisKind": "int",
+         "NoliSticking": "int"}
 
 
 def preprocess(source, compiler):

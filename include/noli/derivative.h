@@ -32,7 +32,8 @@ extern "C" {
 /// - "volume_pressure", "volume_compression": of the closed volume of a body that has one
 /// - "contact_distance": m, NoliSimDef.contact_distance, of "gcp" its eps_target;
 ///   "contact_stiffness": Pa/m, NoliSimDef.barrier_stiffness, which must be given;
-///   "contact_offset": m, of a body or half-space
+///   "contact_offset": m, of a body or half-space; "stick_length": m, NoliSimDef.stick_length of
+///   the friction law "stick"
 /// - "yield", "hardening", "saturation", "saturation_rate": of a body that yields, in their units
 /// - "c10", "c01": Pa, of a body of the law "mooney_rivlin"; "ogden_mu", Pa, and "ogden_alpha": of
 ///   the law "ogden"; "prony_g", and "prony_tau", s: of a Prony series; the last four have one for

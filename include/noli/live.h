@@ -285,6 +285,12 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_contacts(NoliSim* sim,
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_contact_pressures(NoliSim* sim, double* pressure,
                                                                 double* gap);
 
+/// How the contacts of each vertex stick in the last step, (n_vert) each: how far the one that has
+/// slid most has slid in all, m, and NOLI_STICKING_SLIDING where one slid, NOLI_STICKING_HELD where
+/// all hold. 0 and NOLI_STICKING_NONE where no contact sticks. Fails with NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_contact_slips(NoliSim* sim, double* slid,
+                                                            int32_t* sticking);
+
 // ---- queries ------------------------------------------------------------------------------------
 
 /// A point on a surface. Never changes its size.

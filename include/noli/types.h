@@ -157,19 +157,30 @@ typedef struct NoliPairForce {
   double reserved[3];
 } NoliPairForce;
 
+/// Whether a contact holds. Values never change.
+typedef enum NoliSticking {
+  NOLI_STICKING_NONE = 0, ///< without a slip: no friction, no normal force at the end of the step,
+                          ///< or friction.law is not "stick"
+  NOLI_STICKING_HELD = 1,
+  NOLI_STICKING_SLIDING = 2, ///< slid in the last step
+} NoliSticking;
+
 /// A contact in the last step: two primitives that act on each other. Never changes its size.
 typedef struct NoliContactInfo {
   int32_t entity[2]; ///< bodies, or a body and a half-space
   int32_t vertex[4]; ///< of both primitives, global, those that the distance depends on: first
                      ///< n_first of entity[0], then those of entity[1]; NOLI_NULL_INDEX fills up
   int32_t n_first;
+  NoliSticking sticking;
   double position[2][3];    ///< m, closest points of both sides, less contact offsets
   double normal[3];         ///< unit, from entity[1] to entity[0]
   double gap;               ///< m; INFINITY where only friction acts, with the normal force of an
                             ///< earlier point (lagged friction)
   double normal_force[3];   ///< N, on entity[0]
   double friction_force[3]; ///< N, on entity[0]
-  double reserved[6];
+  double slip[3];           ///< m, elastic, of entity[0] against entity[1]: it is given back
+  double slid;              ///< m, how far the contact has slid in all its steps
+  double reserved[2];
 } NoliContactInfo;
 
 #ifdef __cplusplus

@@ -254,16 +254,24 @@ typedef struct NoliPairForce {
   double min_distance;
   double reserved[3];
 } NoliPairForce;
+typedef enum NoliSticking {
+  NOLI_STICKING_NONE = 0,
+  NOLI_STICKING_HELD = 1,
+  NOLI_STICKING_SLIDING = 2,
+} NoliSticking;
 typedef struct NoliContactInfo {
   int32_t entity[2];
   int32_t vertex[4];
   int32_t n_first;
+  NoliSticking sticking;
   double position[2][3];
   double normal[3];
   double gap;
   double normal_force[3];
   double friction_force[3];
-  double reserved[6];
+  double slip[3];
+  double slid;
+  double reserved[2];
 } NoliContactInfo;
 typedef enum NoliSizeOf {
   NOLI_ABSOLUTE = 0,
@@ -854,6 +862,7 @@ typedef struct NoliReaction {
 NoliStatus noli_sim_reaction_sized(NoliSim* sim, int32_t motion, const double origin[3], NoliReaction* reaction, size_t size);
 NoliStatus noli_sim_contacts(NoliSim* sim, const NoliContactInfo** contacts, int64_t* n_contacts);
 NoliStatus noli_sim_contact_pressures(NoliSim* sim, double* pressure, double* gap);
+NoliStatus noli_sim_contact_slips(NoliSim* sim, double* slid, int32_t* sticking);
 typedef struct NoliSurfacePoint {
   int32_t entity;
   int32_t n_vert;

@@ -245,6 +245,7 @@ class ContactInfo(Result):
     #: those of entity[1]; -1 fills up
     vertex: np.ndarray
     n_first: int
+    sticking: int
     #: (2 x 3) m, closest points of both sides, less contact offsets
     position: np.ndarray
     #: (3) unit, from entity[1] to entity[0]
@@ -255,6 +256,10 @@ class ContactInfo(Result):
     normal_force: np.ndarray
     #: (3) N, on entity[0]
     friction_force: np.ndarray
+    #: (3) m, elastic, of entity[0] against entity[1]: it is given back
+    slip: np.ndarray
+    #: m, how far the contact has slid in all its steps
+    slid: float
 
 
 @dataclass(slots=True, repr=False)

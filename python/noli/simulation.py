@@ -546,6 +546,13 @@ class Simulation(Hinted):
                    pointer_to(gap, "double*"))
         return pressure, gap
 
+    def contact_slips(self) -> tuple[np.ndarray, np.ndarray]:
+        """How far contacts of all vertices have slid, m, and whether they hold, (n) each: numbers of NoliSticking, 0
+        where none sticks, 1 where all hold, 2 where one slid in the last step. docs/reference/results.md"""
+        slid, sticking = np.empty(self.vertex_count), np.empty(self.vertex_count, np.int32)
+        self._call(lib.noli_sim_contact_slips, self.c, pointer_to(slid, "double*"), pointer_to(sticking, "int32_t*"))
+        return slid, sticking
+
     def sheet_forces(self) -> np.recarray:
         """Forces and moments inside the triangles of shells: an array with the fields of results.SheetForces;
         zeros in elements of other bodies."""

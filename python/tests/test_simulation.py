@@ -307,6 +307,32 @@ class Results(unittest.TestCase):
         np.testing.assert_array_equal(contacts.gap, kept)
         self.assertTrue((sim.contacts().gap < kept).all())
 
+    def test_slips(self):
+        gravity = (1.0, -9.81, 0)
+        for coefficient, sticking in ((0.2, 1), (0.05, 2)):
+            sim = noli.Simulation(cube(time={"step": 0.01, "duration": 1}, gravity=gravity,
+                                       friction={"coefficient": coefficient, "law": "stick", "stick_length": 1e-6}))
+            sim.run(60)
+            contacts = sim.contacts()
+            slid, state = sim.contact_slips()
+            touching = contacts.vertex[:, 0]
+            self.assertEqual(len(contacts), 9)
+            np.testing.assert_array_equal(contacts.sticking, sticking)
+            np.testing.assert_array_equal(state[touching], sticking)
+            np.testing.assert_array_equal(slid[touching], contacts.slid)
+            self.assertEqual(np.count_nonzero(state), 9)
+            size = np.linalg.norm(contacts.slip, axis=1)
+            if sticking == 1:
+                # a force of mu N f1(|s|), at a slip below the stick length
+                self.assertTrue((size < 1.001e-6).all() and (size > 0).all())
+                y = np.minimum(size / 1e-6, 1)
+                force = coefficient * contacts.normal_force[:, 1] * (2 * y - y * y)
+                np.testing.assert_allclose(np.linalg.norm(contacts.friction_force, axis=1), force, rtol=1e-2)
+            else:
+                np.testing.assert_allclose(size, 1e-6, rtol=1e-3)
+                centre = sim.body_state("cube").centre[0]
+                np.testing.assert_allclose(contacts.slid, centre, rtol=0.02)
+
     def test_body_states(self):
         sim = noli.Simulation(cube())
         state = sim.body_state("cube")

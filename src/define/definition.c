@@ -354,14 +354,6 @@ bool noli_definition_sticks(const NoliSimDef* def) {
   return noli_names_index(&noli_friction_law_names, def->friction_law) == NOLI_FRICTION_STICKS;
 }
 
-bool noli_definition_has_viscosity(const NoliSimDef* def) {
-  bool has = def->viscosity > 0.0;
-  for (int32_t i = 0; i < def->n_pairs; i++) {
-    has = has || def->pairs[i].viscosity > 0.0;
-  }
-  return has;
-}
-
 NoliStatus noli_definition_locate_body(NoliContext* context, const NoliBodyDef* body,
                                        const char* name, NoliStatus status) {
   if (status == NOLI_OK || status == NOLI_ERROR_MEMORY) {

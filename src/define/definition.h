@@ -51,9 +51,6 @@ bool noli_definition_has_implicit_friction(const NoliSimDef* def);
 // Whether contacts stick: friction_law.
 bool noli_definition_sticks(const NoliSimDef* def);
 
-// Whether some pair has viscous friction.
-bool noli_definition_has_viscosity(const NoliSimDef* def);
-
 // Prepends the place of the body, and its name, to the message of a failure.
 NoliStatus noli_definition_locate_body(NoliContext* context, const NoliBodyDef* body,
                                        const char* name, NoliStatus status);

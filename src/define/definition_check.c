@@ -81,11 +81,6 @@ static NoliStatus check_implicit(NoliContext* context, const NoliSimDef* def) {
              def->solver,
              method->contact != NULL ? " whose contact forces are multipliers, without derivatives"
                                      : "");
-  NOLI_CHECK(
-      context, !implicit || !noli_definition_sticks(def) || !noli_definition_has_viscosity(def),
-      NOLI_ERROR_ARGUMENT,
-      "implicit friction of the law \"stick\" has no viscosity: choose \"lagged\" friction, or "
-      "the law \"velocity\"");
   bool solves_forces = implicit || (method != NULL && method->forces);
   NOLI_CHECK(context,
              !solves_forces ||

@@ -156,6 +156,7 @@ static NoliInputs with_own(const NoliChains* self, int32_t chain) {
   inputs.value[NOLI_INPUT_DAMPED] = self->own.value[NOLI_INPUT_DAMPED];
   inputs.value[NOLI_INPUT_BEGIN] = self->own.value[NOLI_INPUT_BEGIN];
   inputs.value[NOLI_INPUT_HISTORY] = self->own.value[NOLI_INPUT_HISTORY];
+  inputs.value[NOLI_INPUT_SLIP] = self->own.value[NOLI_INPUT_SLIP];
   return inputs;
 }
 
@@ -172,7 +173,9 @@ static NoliStatus solves_adjoint(NoliChains* self, int32_t chain, const NoliTape
   chains_clear(self, self->own.value[NOLI_INPUT_REFERENCE]);
 
   for (int64_t k = stage->solve.count - 1; k >= 0; k--) {
+    bool ends = s == part->n_stages - 1 && k == stage->solve.count - 1;
     chains_clear(self, self->own.value[NOLI_INPUT_LAGGED]);
+    chains_add(self, ends ? 1.0 : 0.0, self->slid, self->own.value[NOLI_INPUT_LAGGED]);
     chains_clear(self, self->target);
     NOLI_TRY(noli_sensitivity_set(self->sensitivity, part, s, k));
     NOLI_TRY(
@@ -559,6 +562,84 @@ static void begin_history_adjoint(NoliChains* self, int32_t index, const NoliTap
   chains_add(self, 1.0, self->moved, self->chain[index].x);
 }
 
+// ---- slips of contacts --------------------------------------------------------------------------
+
+static bool chains_stick(const NoliChains* self) {
+  return self->sim->model->problem.friction.sticks;
+}
+
+// Makes `slips` those of n contacts, zero.
+static NoliStatus clear_slips(const NoliChains* self, int64_t n, NoliSlips* slips) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_array_reserve(self->context, slips, NOLI_SLIP_NUMBERS * n + 1)); // never NULL
+  slips->count = NOLI_SLIP_NUMBERS * n;
+  memset(slips->data, 0, ((size_t)slips->count + 1) * sizeof *slips->data);
+done:
+  return status;
+}
+
+// The slips of a chain, of n contacts; zero where no part has had any, as at the end of the run.
+static NoliStatus require_slips(const NoliChains* self, int64_t n, NoliSlips* slips) {
+  NoliStatus status = NOLI_OK;
+  if (slips->count == 0) {
+    return clear_slips(self, n, slips);
+  }
+  NOLI_CHECK(self->context, slips->count == NOLI_SLIP_NUMBERS * n, NOLI_ERROR_INTERNAL,
+             "derivatives: %lld contacts stick at the end of a step, and %lld when it is repeated",
+             (long long)(slips->count / NOLI_SLIP_NUMBERS), (long long)n);
+done:
+  return status;
+}
+
+static void exchange_slips(NoliChains* self, NoliChain* chain) {
+  NoliSlips slip = chain->slip;
+  chain->slip = self->slip;
+  self->slip = slip;
+}
+
+// From derivatives by the slips after a part to those by the end of its last stage, by where it
+// lagged friction, and by the slips before, which its solves add to.
+static NoliStatus end_slips_adjoint(NoliChains* self, int32_t index, const NoliTapePart* part,
+                                    double* x) {
+  NoliStatus status = NOLI_OK;
+  NoliChain* chain = &self->chain[index];
+  const NoliTapeStage* last = &part->stage[part->n_stages - 1];
+  int64_t solve = last->solve.count - 1;
+  chains_clear(self, self->slid);
+  if (!chains_stick(self)) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(clear_slips(self, part->start.sizes.n_slips, &self->slip));
+  self->own.value[NOLI_INPUT_SLIP] = self->slip.data;
+  NOLI_TRY(set_end(self, part));
+  NOLI_TRY(require_slips(self, noli_sensitivity_slip_count(self->sensitivity), &chain->slip));
+  NoliInputs to = with_own(self, index);
+  to.value[NOLI_INPUT_LAGGED] = self->slid;
+  to.value[NOLI_INPUT_END] = self->moved;
+  chains_clear(self, self->moved);
+  noli_sensitivity_slips_adjoint(self->sensitivity, chain->slip.data, &to);
+  noli_chains_act_on_nodes(self, index, last->solve.data[solve], self->moved);
+  chains_add(self, 1.0, self->moved, x);
+done:
+  return status;
+}
+
+static NoliStatus end_slips_tangent(NoliChains* self, int32_t index, const NoliTapePart* part) {
+  NoliStatus status = NOLI_OK;
+  NoliChain* chain = &self->chain[index];
+  if (!chains_stick(self)) {
+    return NOLI_OK;
+  }
+  NoliInputs change = with_own(self, index);
+  change.value[NOLI_INPUT_END] = self->end_x[part->n_stages - 1];
+  NOLI_TRY(set_end(self, part));
+  NOLI_TRY(clear_slips(self, noli_sensitivity_slip_count(self->sensitivity), &self->slip));
+  noli_sensitivity_slips_tangent(self->sensitivity, &change, self->slip.data);
+  exchange_slips(self, chain);
+done:
+  return status;
+}
+
 // ---- parts --------------------------------------------------------------------------------------
 
 // v = (x - x_hat) / h_v of a stage.
@@ -719,6 +800,7 @@ NoliStatus noli_chains_adjoint(NoliChains* self, int32_t index, const NoliTapePa
   double* end = self->end_x[part->n_stages - 1];
   take_end(self, chain, part);
   end_history_adjoint(self, index, part, end);
+  NOLI_TRY(end_slips_adjoint(self, index, part, end));
   NOLI_TRY(end_force_adjoint(self, index, part, end, self->rubbed));
   chains_clear(self, chain->x_before);
   chains_clear(self, chain->v_before);
@@ -729,6 +811,7 @@ NoliStatus noli_chains_adjoint(NoliChains* self, int32_t index, const NoliTapePa
   parabola_adjoint(self, index, part, 0, parabola_velocity(part), self->start_v);
   chains_add(self, 1.0, self->start_v, chain->v);
   begin_adjoint(self, index, part);
+  exchange_slips(self, chain);
 done:
   return status;
 }
@@ -737,6 +820,8 @@ NoliStatus noli_chains_tangent(NoliChains* self, int32_t index, const NoliTapePa
   NoliStatus status = NOLI_OK;
   NoliChain* chain = &self->chain[index];
   int32_t last = part->n_stages - 1;
+  NOLI_TRY(require_slips(self, part->start.sizes.n_slips, &chain->slip));
+  self->own.value[NOLI_INPUT_SLIP] = chain->slip.data;
   begin_tangent(self, index, part);
   NOLI_TRY(noli_motion_links_set(&self->targets, part, &part->stage[0]));
   copy(self, chain->v, self->start_v);
@@ -750,6 +835,7 @@ NoliStatus noli_chains_tangent(NoliChains* self, int32_t index, const NoliTapePa
                              self->own.value[NOLI_INPUT_REFERENCE]));
   NoliHistoryDerivatives changes = histories_of(self, index, self->end_x[last]);
   noli_history_links_end_tangent(self->sim, part, &changes);
+  NOLI_TRY(end_slips_tangent(self, index, part));
   copy(self, chain->x, chain->x_before);
   copy(self, chain->v, chain->v_before);
   copy(self, self->end_x[last], chain->x);
@@ -779,8 +865,8 @@ NoliStatus noli_chains_create(NoliSim* sim, const NoliParameters* parameters, in
   int32_t n_class = noli_parameters_class_count(parameters);
 
   *self = (NoliChains){.context = sim->context, .sim = sim, .n = n};
-  double** vectors[] = {&self->force,        &self->target,  &self->hat_v, &self->moved,
-                        &self->acceleration, &self->start_v, &self->rubbed};
+  double** vectors[] = {&self->force,        &self->target,  &self->hat_v,  &self->moved,
+                        &self->acceleration, &self->start_v, &self->rubbed, &self->slid};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
     NOLI_NEW_ZERO(sim->context, *vectors[i], chains_size_of(self));
   }
@@ -811,8 +897,8 @@ done:
 
 void noli_chains_free(NoliChains* self) {
   NoliContext* context = self->context;
-  double* vectors[] = {self->force, self->target, self->hat_v,        self->moved,
-                       self->error, self->rubbed, self->acceleration, self->start_v};
+  double* vectors[] = {self->force,  self->target,       self->hat_v,   self->moved, self->error,
+                       self->rubbed, self->acceleration, self->start_v, self->slid};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
     noli_free(context, vectors[i]);
   }
@@ -828,9 +914,12 @@ void noli_chains_free(NoliChains* self) {
     noli_free(context, self->chain[i].v_before);
     noli_free(context, self->chain[i].force);
     noli_free(context, self->chain[i].history);
+    noli_array_free(context, &self->chain[i].slip);
     noli_inputs_free(context, &self->inputs[i]);
   }
 
+  noli_array_free(context, &self->slip);
+  self->own.value[NOLI_INPUT_SLIP] = NULL; // one of those that are gone
   noli_inputs_free(context, &self->own);
   noli_free(context, self->chain);
   noli_free(context, self->inputs);

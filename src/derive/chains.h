@@ -7,6 +7,8 @@
 #include "derive/parameters/parameters.h"
 #include "derive/solves/sensitivity.h"
 
+typedef NOLI_ARRAY(double) NoliSlips;
+
 // Vectors of the state that a step starts from or ends with: changes of them, or derivatives.
 typedef struct NoliChain {
   double* x; // (n_vert x 3) each
@@ -15,6 +17,7 @@ typedef struct NoliChain {
   double* v_before;
   double* force;   // of integrators that start from forces
   double* history; // of materials, of all blocks
+  NoliSlips slip;  // (contacts that stick x NOLI_SLIP_NUMBERS); none: 0
 } NoliChain;
 
 typedef struct NoliChains {
@@ -26,7 +29,7 @@ typedef struct NoliChains {
   NoliInputs* inputs; // (n) all derivatives by them in reverse; changes forward
   double* error;      // (n) what residuals may change objectives by
   NoliInputs own;     // of one solve: predicted, reference, lagged positions; of a part: where the
-                      // stiffness of damping was taken, and where pressures began
+                      // stiffness of damping was taken, and where pressures and slips began
   double* end_x[NOLI_MAX_STAGES]; // (n_vert x 3) at the ends of the stages of a part
   double* end_v[NOLI_MAX_STAGES];
   NoliMotionLinks targets; // of one stage
@@ -37,6 +40,8 @@ typedef struct NoliChains {
   double* target;          // (n_vert x 3)
   double* hat_v;           // (n_vert x 3)
   double* moved;           // (n_vert x 3) where histories change
+  double* slid;            // (n_vert x 3) by lagged positions, of slips at the end of a part
+  NoliSlips slip;          // of a chain, at the start of a part, or forward at its end
 } NoliChains;
 
 // All zero. Fails with NOLI_ERROR_MEMORY; must be released then, too.

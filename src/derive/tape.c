@@ -25,9 +25,9 @@ static void free_part(NoliContext* context, NoliTapePart* part) {
   noli_state_free(context, &part->start);
 }
 
-// Removes a part that was not completed.
-static void drop_open(NoliTape* tape) {
-  if (tape->open) {
+// Removes parts that were not completed, or undone: the first ones of a step that is divided again.
+static void drop_undone(NoliTape* tape, double time) {
+  while (tape->part.count > 0 && (tape->open || tape->part.data[tape->part.count - 1].t1 > time)) {
     free_part(tape->context, &tape->part.data[--tape->part.count]);
     tape->open = false;
   }
@@ -42,9 +42,12 @@ void noli_tape_clear(NoliTape* tape) {
 }
 
 int64_t noli_tape_part_bytes(const NoliSim* sim, int32_t n_solves) {
-  // a state has positions, velocities, at most four vectors of the past, and histories
+  // a state has positions, velocities, at most four vectors of the past, histories and slips
   int64_t history = (int64_t)sizeof(double) * noli_model_history_size(sim->model);
-  return (int64_t)noli_sim_vector_bytes(sim) * (6 + 2 * NOLI_MAX_STAGES + n_solves) + history;
+  int64_t slip =
+      NOLI_STICK_WORDS * (int64_t)sizeof(int64_t) + NOLI_STICK_NUMBERS * (int64_t)sizeof(double);
+  return (int64_t)noli_sim_vector_bytes(sim) * (6 + 2 * NOLI_MAX_STAGES + n_solves) + history +
+         slip * sim->state.sizes.n_slips;
 }
 
 static NoliTapePart* last_part(NoliTape* tape) {
@@ -63,7 +66,7 @@ done:
 static NoliStatus tape_begin_part(void* watcher, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliTape* tape = watcher;
-  drop_open(tape);
+  drop_undone(tape, *sim->state.time);
   NoliTapePart part = {.rule = sim->attempt.rule,
                        .h = noli_sim_step_length(sim),
                        .t1 = noli_sim_step_end(sim),

@@ -30,6 +30,8 @@ typedef enum NoliInput {
   NOLI_INPUT_REGION,    // (regions with a volume law x NOLI_REGION_NUMBERS)
   NOLI_INPUT_BEGIN,     // (n_vert + forces) x 3, m: positions at the start of a step, and the
                         // origins of the potentials of pressures, which follow from them
+  NOLI_INPUT_END,       // (n_vert x 3) m, positions at the end of a step, of slips
+  NOLI_INPUT_SLIP,      // (contacts that stick x NOLI_SLIP_NUMBERS) at the start of a step
   NOLI_INPUT_START,     // (n_vert x 3) m, positions at the start of the run
   NOLI_INPUT_VELOCITY,  // (n_vert x 3) m/s, velocities at the start of the run
   NOLI_INPUT_TIE,       // (ties x 3) m, displacements of tied nodes from their places
@@ -44,6 +46,10 @@ typedef enum NoliInput {
 // twist, in place of that of bending, the logarithm of the radius.
 enum { NOLI_THIN_RADIUS = 2, NOLI_THIN_NUMBERS };
 
+// Numbers of a contact that sticks: m, its elastic slip; N, its normal force; two that are not
+// used.
+enum { NOLI_SLIP_NUMBERS = 6 };
+
 // Numbers of contact as a whole.
 typedef enum NoliContactNumber {
   NOLI_CONTACT_DISTANCE,  // m, dhat
@@ -51,6 +57,7 @@ typedef enum NoliContactNumber {
   NOLI_CONTACT_OPEN,      // factor of that of the barrier with open obstacles, of "gcp", or
                           // between open sheets, of "implicit_surface", 1
   NOLI_CONTACT_GAP,       // m, the range of the latter
+  NOLI_CONTACT_STICK,     // m, the stick length
   NOLI_CONTACT_NUMBERS
 } NoliContactNumber;
 
@@ -85,7 +92,8 @@ typedef struct NoliPairClasses {
 // The blocks of several terms by their inputs.
 typedef struct NoliMixedList {
   NoliContext* context;
-  unsigned wanted; // bits of the inputs, where terms know more of them
+  unsigned wanted;             // bits of the inputs, where terms know more of them
+  struct NoliSlipLinks* slips; // of friction that sticks, if the end of its slips is wanted, too
   NOLI_ARRAY(NoliMixedBlocks) blocks;
 } NoliMixedList;
 

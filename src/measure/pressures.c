@@ -1,4 +1,4 @@
-// Contact pressure and gaps at the vertices of surfaces.
+// Contact pressure, gaps and slips at the vertices of surfaces.
 #include "step/simulation.h"
 
 #include "base/ranks.h"
@@ -133,4 +133,28 @@ done:
   noli_free(sim->context, force);
   noli_free(sim->context, area);
   return noli_ranks_end_outer(sim->context, status);
+}
+
+NoliStatus noli_sim_contact_slips(NoliSim* sim, double* slid, int32_t* sticking) {
+  NOLI_REQUIRE_READABLE(sim, sim != NULL && slid != NULL && sticking != NULL);
+  NoliStatus status = NOLI_OK;
+  const NoliContactInfo* contact = NULL;
+  int64_t n_contact = 0;
+  int32_t n = noli_sim_vertex_count(sim);
+  for (int32_t i = 0; i < n; i++) {
+    slid[i] = 0.0;
+    sticking[i] = NOLI_STICKING_NONE;
+  }
+
+  // the least favourable of the contacts of a vertex
+  NOLI_TRY(noli_sim_contacts(sim, &contact, &n_contact));
+  for (int64_t i = 0; i < n_contact; i++) {
+    for (int32_t k = 0; k < 4 && contact[i].vertex[k] != NOLI_NULL_INDEX; k++) {
+      int32_t vertex = contact[i].vertex[k], holds = (int32_t)contact[i].sticking;
+      slid[vertex] = fmax(slid[vertex], contact[i].slid);
+      sticking[vertex] = holds > sticking[vertex] ? holds : sticking[vertex];
+    }
+  }
+done:
+  return status;
 }

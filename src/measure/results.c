@@ -246,6 +246,8 @@ NoliStatus noli_sim_contacts(NoliSim* sim, const NoliContactInfo** contacts, int
   *n_contacts = 0;
   NOLI_TRY(find_contacts(sim, true));
   noli_pair_forces_share(&sim->results.pair_forces);
+  noli_stick_tell(&sim->stage->friction.slips, sim->results.pair_forces.contact.count,
+                  sim->results.pair_forces.contact.data);
   *contacts = sim->results.pair_forces.contact.data;
   *n_contacts = sim->results.pair_forces.contact.count;
 done:

@@ -1,6 +1,6 @@
 // Warnings about discretizations whose error is known to be a factor, not a few per cent: linear
 // elements that lock, a single layer of them through a thickness that bends, and a contact distance
-// beyond the features of a body.
+// or a stick length beyond the features of a body.
 #pragma once
 
 #include "model/model.h"

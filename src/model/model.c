@@ -647,20 +647,16 @@ done:
 
 // Whether contacts stick, and the length at which they yield: as stiff as friction that depends on
 // the velocity, by default.
-static NoliStatus set_sticking(NoliModel* model, const NoliSimDef* def) {
-  NoliStatus status = NOLI_OK;
+static void set_sticking(NoliModel* model, const NoliSimDef* def) {
   NoliFrictionSettings* friction = &model->problem.friction;
   double time = model->integrator->quasi_static ? NOLI_STATIC_TOLERANCE_TIME : model->h;
   friction->speed_scale = friction->speed;
   friction->sticks = noli_definition_sticks(def);
   if (friction->sticks) {
-    NOLI_TRY(noli_ranks_require_one(model->context, "the friction law \"stick\""));
     double length = noli_resolve(def->stick_length, &model->problem.size);
     friction->stick_length = length > 0.0 ? length : friction->speed * time;
     friction->speed_scale = friction->stick_length / time;
   }
-done:
-  return status;
 }
 
 // Parameters that depend on the size of the scene.
@@ -669,7 +665,7 @@ static NoliStatus set_parameters(NoliModel* model, const NoliSimDef* def) {
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
   problem->friction.speed = noli_resolve(def->friction_speed, &problem->size);
-  NOLI_TRY(set_sticking(model, def));
+  set_sticking(model, def);
   noli_model_set_tolerance(model, def->tolerance);
   problem->contact.fixed_stiffness = def->barrier_stiffness;
   problem->contact.surface_radius = noli_resolve(def->surface_radius, &problem->size);

@@ -390,6 +390,11 @@ static NoliStatus set_contact(const Writer* writer, const Change* change) {
   return set_number(writer, change, json_object_get(writer->root, "contact"), key);
 }
 
+static NoliStatus set_friction_number(const Writer* writer, const Change* change) {
+  json_t* entry = json_object_get(writer->root, "friction");
+  return set_number(writer, change, entry, change->parameter->kind);
+}
+
 static NoliStatus set_offset(const Writer* writer, const Change* change) {
   static const char* const lists[] = {"bodies", "obstacles", "half_spaces"};
   json_t* entry = NULL;
@@ -452,10 +457,10 @@ static NoliStatus keep_lengths(const Writer* writer) {
   NoliStatus status = NOLI_OK;
   static const struct {
     const char *entry, *key;
-  } lengths[] = {{"contact", "eps_target"},      {"contact", "length"},
-                 {"contact", "radius"},          {"friction", "speed"},
-                 {"friction", "stribeck_speed"}, {"pairs", "distance"},
-                 {"pairs", "stribeck_speed"},    {"ties", "distance"}};
+  } lengths[] = {
+      {"contact", "eps_target"}, {"contact", "length"},        {"contact", "radius"},
+      {"friction", "speed"},     {"friction", "stick_length"}, {"friction", "stribeck_speed"},
+      {"pairs", "distance"},     {"pairs", "stribeck_speed"},  {"ties", "distance"}};
   NOLI_TRY(design_scene_set(writer, json_object_get(writer->root, "contact"), "distance",
                             json_real(writer->lengths.contact_distance)));
   for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
@@ -510,6 +515,7 @@ static const struct {
     {"contact_distance", set_contact},
     {"contact_stiffness", set_contact},
     {"contact_offset", set_offset},
+    {"stick_length", set_friction_number},
     {"yield", set_material},
     {"hardening", set_material},
     {"saturation", set_material},

@@ -75,10 +75,11 @@ static NoliStatus set_translation(Writer* writer, json_t* entry, const NoliRepai
   return repaired_scene_set(writer, entry, "translate", json_pack("[fff]", to[0], to[1], to[2]));
 }
 
-static void repaired_scene_copy_cells(int32_t* to, const int32_t* from, int32_t n,
+// The numbers of the cells of copy c; the lists are NULL if there are none.
+static void repaired_scene_copy_cells(int32_t* to, const int32_t* from, int32_t n, int32_t c,
                                       int32_t first_vert) {
   for (int32_t i = 0; i < n; i++) {
-    to[i] = from[i] + first_vert;
+    to[(int64_t)c * n + i] = from[i] + first_vert;
   }
 }
 
@@ -99,11 +100,10 @@ static NoliStatus repaired_scene_merge(Writer* writer, int32_t first, int32_t n_
     int32_t v = c * one->n_vert;
     memcpy(&to->x[3 * (int64_t)v], writer->repair->move[first + c].x0,
            3 * sizeof(double) * (size_t)one->n_vert);
-    repaired_scene_copy_cells(to->tet + 4 * (int64_t)c * one->n_tet, one->tet, 4 * one->n_tet, v);
-    repaired_scene_copy_cells(to->tri + 3 * (int64_t)c * one->n_tri, one->tri, 3 * one->n_tri, v);
-    repaired_scene_copy_cells(to->edge + 2 * (int64_t)c * one->n_edge, one->edge, 2 * one->n_edge,
-                              v);
-    repaired_scene_copy_cells(to->point + (int64_t)c * one->n_point, one->point, one->n_point, v);
+    repaired_scene_copy_cells(to->tet, one->tet, 4 * one->n_tet, c, v);
+    repaired_scene_copy_cells(to->tri, one->tri, 3 * one->n_tri, c, v);
+    repaired_scene_copy_cells(to->edge, one->edge, 2 * one->n_edge, c, v);
+    repaired_scene_copy_cells(to->point, one->point, one->n_point, c, v);
   }
 done:
   return status;

@@ -65,15 +65,10 @@ static NoliStatus check_friction_law(const NoliSceneSource* source, const NoliSc
                                      const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode friction = noli_scene_member(root, "friction");
-  NoliSceneNode law = noli_scene_member(&friction, "law");
   NoliSceneNode length = noli_scene_member(&friction, "stick_length");
   bool sticks = noli_definition_sticks(def);
   NOLI_SCENE_CHECK(source, &length, length.value == NULL || sticks,
                    "has no effect unless friction.law is \"stick\"");
-  NOLI_SCENE_CHECK(source, &law,
-                   !sticks || !noli_definition_has_implicit_friction(def) || def->viscosity == 0.0,
-                   "\"stick\" has no viscosity where friction.method is \"implicit\": must be "
-                   "\"velocity\" there, or friction.method \"lagged\"");
 done:
   return status;
 }

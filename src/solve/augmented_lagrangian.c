@@ -596,7 +596,8 @@ static NoliStatus begin(Solve* solve) {
   noli_balance_begin(stage);
   memcpy(solve->work->safe, stage->here->x, vector_bytes(stage));
   solve->set->delta = stage->problem->contact.dhat;
-  noli_friction_set_exact(&stage->friction.set);
+  NOLI_TRY(noli_friction_begin(&stage->friction.set, stage->context, &stage->friction.law,
+                               stage->here->x));
   solve->boundary_done = stage->prescribed.n == 0;
   double recovery_work;
   NOLI_TRY(limit_energy(solve, &recovery_work));

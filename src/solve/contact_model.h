@@ -30,6 +30,8 @@ typedef struct NoliContactDerivatives {
   // The gradient here, with the inputs whose bits are set in `inputs`.
   NoliStatus (*gradient)(const NoliStage* stage, NoliMixedList* list);
   unsigned inputs;
+  bool sticks; // both list what contacts that stick need, too
+               // (contact/derivatives/stick_derivatives.h)
   // Why the potential here is not that of its positions and of problem->fixed_stiffness, or does
   // not follow the inputs whose bits are set in `wanted`; NULL where it is. The function is NULL
   // where it always is.

@@ -299,7 +299,8 @@ NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool pla
                    .pace = {.speed = (double)INFINITY}};
   bool ended = false;
   *iterations = 0;
-  noli_friction_set_exact(&stage->friction.set);
+  NOLI_TRY(noli_friction_begin(&stage->friction.set, stage->context, &stage->friction.law,
+                               stage->here->x));
   noli_detour_reset(stage);
   noli_balance_begin(stage);
   NOLI_TRY(noli_stage_energy(stage));

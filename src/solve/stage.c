@@ -110,7 +110,7 @@ NoliImplicitFriction noli_stage_implicit_friction(const NoliStage* stage,
   const NoliProblem* problem = stage->problem;
   return (NoliImplicitFriction){.barrier = barrier,
                                 .pairs = &problem->contact.pairs,
-                                .x_hat = stage->time.x_hat,
+                                .x_hat = noli_stage_friction_origin(stage),
                                 .eps_v = problem->friction.speed,
                                 .h_v = stage->time.h_v,
                                 .basis_derivatives = stage->friction.basis_derivatives,
@@ -636,9 +636,8 @@ NoliStatus noli_stage_find_friction(NoliStage* stage, NoliFrictionSet* set) {
   return status;
 }
 
-NoliStatus noli_stage_find_slips(NoliStage* stage) {
+NoliStatus noli_stage_collect_slips(NoliStage* stage, const double* x, NoliStickList* slips) {
   NoliStatus status = NOLI_OK;
-  NoliStickList* slips = &stage->friction.slips;
   NoliFriction friction = stage->friction.law;
   bool implicit = stage->problem->friction.implicit && !stage->friction.lags_all;
   double scale = stage->time.h_e * stage->time.h_e;
@@ -652,11 +651,21 @@ NoliStatus noli_stage_find_slips(NoliStage* stage) {
     friction.set = &stage->friction.end;
     NOLI_TRY(noli_stage_find_friction(stage, &stage->friction.end));
   }
-  NOLI_TRY(noli_stick_collect(&stage->friction.stick, stage->context, &friction, stage->here->x,
-                              scale, implicit || stage->friction.late, slips));
+  NoliStatus own = noli_stick_collect(&stage->friction.stick, stage->context, &friction, x, scale,
+                                      implicit || stage->friction.late, slips);
+  if (friction.set->divided) {
+    NOLI_TRY(noli_ranks_join(stage->context, own));
+    NOLI_TRY(noli_stick_gather(stage->context, slips));
+  } else {
+    NOLI_TRY(own);
+  }
   noli_stick_sort(slips);
 done:
   return status;
+}
+
+NoliStatus noli_stage_find_slips(NoliStage* stage) {
+  return noli_stage_collect_slips(stage, stage->here->x, &stage->friction.slips);
 }
 
 NoliStatus noli_stage_lag_all_friction(NoliStage* stage, bool lags_all) {

@@ -450,6 +450,11 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_lag_friction(NoliStage* stage);
 // Friction with the normal forces, bases and slips at x; replaces `set`.
 NOLI_WARN_UNUSED NoliStatus noli_stage_find_friction(NoliStage* stage, NoliFrictionSet* set);
 
+// Replaces `slips` by those at the end of a step at x, sorted; none unless contacts stick. Implicit
+// friction is that of the stage's own x.
+NOLI_WARN_UNUSED NoliStatus noli_stage_collect_slips(NoliStage* stage, const double* x,
+                                                     NoliStickList* slips);
+
 // Finds the slips at the end of a step, at x, into stage->friction.slips; none unless contacts
 // stick.
 NOLI_WARN_UNUSED NoliStatus noli_stage_find_slips(NoliStage* stage);

@@ -273,6 +273,11 @@ done:
   return status;
 }
 
+void noli_sim_time_slips(NoliStage* stage, const NoliIntegrator* rule, int32_t index, double h) {
+  stage->friction.stick.duration = rule->stage[index].end * h;
+  stage->friction.stick.rate = noli_integrator_needs_force(rule) ? 2.0 : 1.0;
+}
+
 double noli_sim_stored_in_slips(const NoliSim* sim, bool at_end) {
   const NoliStage* stage = sim->stage;
   double energy = 0.0;

@@ -313,6 +313,17 @@ static void shorten_increments(NoliIncrementDef* rule, double time_step) {
   rule->smallest = fmin(rule->smallest, rule->initial);
 }
 
+// Contacts keep the length at which they yield, and with it what they hold; by default that of a
+// new simulation follows from the time step.
+static void keep_stick_length(NoliSim* sim) {
+  NoliFrictionSettings* friction = &sim->own_model->problem.friction;
+  if (friction->sticks && !sim->model->integrator->quasi_static) {
+    friction->speed_scale = friction->stick_length / sim->model->h;
+    sim->substitute.problem.friction.speed_scale = friction->speed_scale;
+    sim->definition.def->stick_length = (NoliScaled){friction->stick_length, NOLI_ABSOLUTE};
+  }
+}
+
 NoliStatus noli_sim_set_time_step(NoliSim* sim, double time_step) {
   NOLI_REQUIRE_IDLE(sim, sim != NULL);
   NoliStatus status = NOLI_OK;
@@ -326,6 +337,7 @@ NoliStatus noli_sim_set_time_step(NoliSim* sim, double time_step) {
     noli_state_scale(&sim->state, ratio * ratio);
   }
   sim->own_model->h = sim->definition.def->time_step = time_step;
+  keep_stick_length(sim);
   shorten_increments(&sim->own_model->increments, time_step);
   shorten_increments(&sim->definition.def->increments, time_step);
   begin_counting(sim);

@@ -139,8 +139,7 @@ static NoliStatus step_begin_stage(NoliSim* sim, int32_t index) {
   double h = noli_sim_step_length(sim), t0 = *sim->state.time, t1 = noli_sim_step_end(sim);
   double end = attempt->rule->stage[index].end, t = end < 1.0 ? t0 + end * h : t1;
   stage->step.index = index;
-  stage->friction.stick.duration = end * h;
-  stage->friction.stick.rate = noli_integrator_needs_force(attempt->rule) ? 2.0 : 1.0;
+  noli_sim_time_slips(stage, attempt->rule, index, h);
   stage->friction.late = index > 0;
   NOLI_TRY(noli_sim_collect_prescribed(sim, t0, t));
   if (index == 0) {

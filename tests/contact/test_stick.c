@@ -151,6 +151,41 @@ static void what_exceeds_the_length_slides(void** state) {
 
 // ---- memory -------------------------------------------------------------------------------------
 
+// A contact at its limit is majorized until it settles or slides on, one that has moved is not.
+static void contacts_at_their_limit_begin_majorized(void** state) {
+  (void)state;
+  const double slides[][2] = {{-0.5, -0.2}, {0.0, 0.3}, {-0.9, -0.5}, {-0.5, -0.55}};
+  const bool majorized[] = {true, false, true, false};
+  TestRandom random = {77};
+  for (int which = 0; which < CASES; which++) {
+    Scene scene;
+    double x[12], x_end[12];
+    begin(&scene, &coulomb_pairs, which, &random, (NoliVec3){0.0, 0.0, 0.0});
+    NoliFrictionContact* contact = &scene.set.contact.data[0];
+    double side = LENGTH * noli_stick_sign(contact->weight, contact->n_first);
+    for (int part = 0; part < 4; part++) {
+      contact->offset[0] = LENGTH;
+      contact->offset[1] = 0.0;
+      ASSERT_OK(noli_friction_begin(&scene.set, scene.context, &scene.friction, scene.made.x));
+      assert_true(contact->majorized && scene.set.n_majorized == 1);
+      displace(&scene, (double[]){side * slides[part][0], 0.0}, x);
+      displace(&scene, (double[]){side * slides[part][1], 0.0}, x_end);
+      ASSERT_OK(
+          noli_friction_majorize(&scene.set, scene.context, &scene.friction, x, x_end, false));
+      assert_int_equal(contact->majorized, majorized[part]);
+    }
+
+    // far from the limit, or moved
+    contact->offset[0] = 0.3 * LENGTH;
+    ASSERT_OK(noli_friction_begin(&scene.set, scene.context, &scene.friction, scene.made.x));
+    assert_int_equal(scene.set.n_majorized, 0);
+    contact->offset[0] = LENGTH;
+    ASSERT_OK(noli_friction_begin(&scene.set, scene.context, &scene.friction, x_end));
+    assert_int_equal(scene.set.n_majorized, 0);
+    end(&scene);
+  }
+}
+
 typedef struct Former {
   int32_t node[4];
   int32_t entity[2];
@@ -310,6 +345,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(derivatives_agree_with_differences),
       cmocka_unit_test(what_exceeds_the_length_slides),
+      cmocka_unit_test(contacts_at_their_limit_begin_majorized),
       cmocka_unit_test(slips_follow_contacts),
       cmocka_unit_test(foreign_vertices_are_refused),
       cmocka_unit_test(a_common_rotation_is_no_slip),

@@ -6,6 +6,7 @@
 #include "base/ranks.h"
 #include "contact/contact_approach.h"
 #include "contact/contact_share.h"
+#include "contact/friction/stick.h"
 #include "contact/ipc.h"
 #include "math/larger.h"
 #include "solve/stage.h"
@@ -42,7 +43,9 @@ static void add_floor(World* world, Floor floor) {
 }
 
 // Two layers of boxes that already touch, under a plate of large triangles that moves down.
-static World pile_start(bool together, Floor floor, const char* friction, int32_t n_steps) {
+// "stick": contacts keep elastic slips.
+static World pile_of_law(bool together, Floor floor, const char* friction, const char* law,
+                         int32_t n_steps) {
   World world = world_on_ranks(ranks, together);
   for (int32_t b = 0; b < N_BODY; b++) {
     NoliMesh* mesh = NULL;
@@ -66,11 +69,16 @@ static World pile_start(bool together, Floor floor, const char* friction, int32_
   // sums differ by rounding, and so may the number of iterations: the last one must be negligible
   world.def.tolerance = (NoliScaled){1e-7, true};
   world_use_friction(&world, friction);
+  world.def.friction_law = law;
   world_start(&world);
   for (int32_t i = 0; i < n_steps; i++) {
     world_step(&world);
   }
   return world;
+}
+
+static World pile_start(bool together, Floor floor, const char* friction, int32_t n_steps) {
+  return pile_of_law(together, floor, friction, "velocity", n_steps);
 }
 
 // A tall box that touches a floor of triangles: all contacts are at home on the rank that has its
@@ -417,6 +425,55 @@ static void results_are_those_of_one_rank(void** state) {
   }
 }
 
+// Every rank has the slips of all contacts, those of one rank, with the same bits as other ranks.
+static void assert_same_slips(const World* alone, const World* together) {
+  const NoliState *one = &alone->sim->state, *other = &together->sim->state;
+  int64_t n = one->sizes.n_slips, n_values = NOLI_STICK_NUMBERS * n;
+  assert_int_equal(other->sizes.n_slips, n);
+  assert_true(n > 300);
+  assert_memory_equal(other->slip_key, one->slip_key,
+                      (size_t)(NOLI_STICK_WORDS * n) * sizeof *one->slip_key);
+  double largest[NOLI_STICK_NUMBERS] = {0.0};
+  for (int64_t i = 0; i < n_values; i++) {
+    int64_t k = i % NOLI_STICK_NUMBERS;
+    largest[k] = noli_larger(largest[k], fabs(one->slip[i]));
+  }
+  double slip = noli_larger(largest[0], noli_larger(largest[1], largest[2]));
+  assert_true(slip > 0.0);
+  for (int64_t i = 0; i < n_values; i++) {
+    int64_t k = i % NOLI_STICK_NUMBERS;
+    ASSERT_NEAR(other->slip[i], one->slip[i], 1e-5 * (k < 3 ? slip : largest[k]));
+  }
+
+  uint64_t first = noli_sim_state_hash(together->sim), own = first;
+  ASSERT_OK(noli_ranks_broadcast(together->context, 0, sizeof first, &first, 1));
+  assert_true(own == first);
+}
+
+static void contacts_that_stick_are_those_of_one_rank(void** state) {
+  (void)state;
+  static const char* const method[] = {"lagged", "implicit"};
+  for (int m = 0; m < 2; m++) {
+    Floor floor = m == 0 ? HALF_SPACE : TRIANGLES;
+    World alone = pile_of_law(false, floor, method[m], "stick", 2);
+    World together = pile_of_law(true, floor, method[m], "stick", 2);
+    print_message("%s: %d iterations, on ranks %d\n", method[m],
+                  (int)alone.report.newton_iterations, (int)together.report.newton_iterations);
+    assert_same_slips(&alone, &together);
+    assert_same_results(&alone, &together);
+    assert_int_equal(together.report.contacts_held, alone.report.contacts_held);
+    assert_int_equal(together.report.contacts_sliding, alone.report.contacts_sliding);
+    assert_true(alone.report.contacts_held > 0);
+    ASSERT_NEAR(together.report.slid, alone.report.slid, 1e-5 * alone.report.slid);
+    ASSERT_NEAR(together.report.friction_stored, alone.report.friction_stored,
+                1e-5 * alone.report.friction_stored);
+    ASSERT_NEAR(together.report.friction_loss, alone.report.friction_loss,
+                1e-5 * fabs(alone.report.friction_loss));
+    world_done(&alone);
+    world_done(&together);
+  }
+}
+
 static void rods_are_held_apart_as_on_one_rank(void** state) {
   (void)state;
   World alone = rods_start(false, 1), together = rods_start(true, 1);
@@ -462,6 +519,7 @@ int main(void) {
       cmocka_unit_test(shares_are_even),
       cmocka_unit_test(pairs_that_approach_are_found_on_all_ranks),
       cmocka_unit_test(results_are_those_of_one_rank),
+      cmocka_unit_test(contacts_that_stick_are_those_of_one_rank),
       cmocka_unit_test(rods_are_held_apart_as_on_one_rank),
   };
   return run_on_ranks(&ranks, tests, sizeof tests / sizeof *tests);

@@ -47,7 +47,7 @@ DESIGN = {**PILE, "time": {"step": 0.01, "duration": 0.01}, "contact": {"distanc
           "design": {"variables": [{"parameter": "young", "of": "ball", "lower": 1e4, "upper": 1e6, "logarithmic": True}],
                      "objective": [{"quantity": "position", "body": "ball", "component": "y", "at": 0.01, "target": 0.295}], "evaluations": 1}}
 # values of the scene all of which run; each with the settings that it needs
-VALUES = {"time.integrator": [], "contact.model": [], "contact.ccd": [], "friction.method": [], "solver.method": [],
+VALUES = {"time.integrator": [], "contact.model": [], "contact.ccd": [], "friction.method": [], "friction.law": [], "solver.method": [],
           "solver.termination": ["solver.method=augmented_lagrangian"], "solver.linear": [],
           "solver.implicit_newton.linear": ["solver.method=implicit_newton"]}
 # and what single values need: statics has no velocities, and bodies that are held
@@ -283,6 +283,14 @@ def runs_resume():
             # a process alone has the bits of one rank
             same = max(n_ranks, 1) == max(other, 1)
             continued(other, "part", f"from {n_ranks} to {other} ranks", "whole", None if same else TOLERANCE)
+    # elastic slips are a part of checkpoints
+    sticks = ("--threads", "1", "--set", "friction.law=stick")
+    for n_ranks, other in ((2, 0), (0, 2)):
+        simulate(n_ranks, scene, "whole", 5, *sticks)
+        simulate(n_ranks, scene, "part", 3, *sticks)
+        if not any(int(row["contacts_held"]) + int(row["contacts_sliding"]) > 0 for row in history("part")):
+            fail("no contacts stick in the run that is resumed")
+        continued(other, "part", f"with slips from {n_ranks} to {other} ranks", "whole", TOLERANCE)
 
 
 def errors_end_once():

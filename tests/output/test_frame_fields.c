@@ -219,6 +219,48 @@ static void forces_are_pressure_times_area(void** state) {
   world_done(&world);
 }
 
+// A block that is pushed over its limit slides, below it holds.
+static void fields_tell_what_holds_and_slides(void** state) {
+  (void)state;
+  static const char* const fields[] = {"held", "slid"};
+  for (int slides = 0; slides < 2; slides++) {
+    World world = resting_block();
+    noli_sim_destroy(&world.sim);
+    world.def.friction = slides == 1 ? 0.2 : 0.5;
+    world.def.friction_law = "stick";
+    world.def.gravity[0] = 0.3 * 9.80665;
+    world_start(&world);
+    NoliRun* run = NULL;
+    test_empty_directory("slips");
+    NoliRunDef def = run_def(&world, "slips", 2, fields);
+    ASSERT_OK(noli_run_open(world.context, &def, world.sim, &run));
+    for (int i = 0; i < 40; i++) {
+      world_step(&world);
+      ASSERT_OK(noli_run_step(run, world.sim));
+    }
+    noli_run_close(&run);
+    NoliReadFrame frame = {0};
+    ASSERT_OK(noli_frame_format_vtu.read(world.context, "slips/frame_000040.vtu", NULL, &frame));
+    int32_t n = noli_sim_vertex_count(world.sim);
+    const float* held = values_of(&frame, "PointData", "held", 1, n);
+    const float* slid = values_of(&frame, "PointData", "slid", 1, n);
+    double centre[3];
+    world_centre(&world, 0, centre);
+    for (int32_t i = 0; i < n; i++) {
+      if (noli_sim_rest_positions(world.sim)[3 * i + 1] > 0.01) {
+        assert_true(isnan(held[i]) && isnan(slid[i]));
+      } else if (slides == 1) {
+        assert_true(held[i] == 0.0F);
+        ASSERT_NEAR((double)slid[i], centre[0], 0.05 * centre[0]);
+      } else {
+        assert_true(held[i] == 1.0F);
+      }
+    }
+    noli_read_frame_free(world.context, &frame);
+    world_done(&world);
+  }
+}
+
 static void unknown_fields_are_refused(void** state) {
   (void)state;
   static const char* const fields[] = {"stress", "sterss", "stress"};
@@ -243,6 +285,7 @@ int main(void) {
       cmocka_unit_test(a_block_presses_with_its_weight),
       cmocka_unit_test(thin_bodies_have_forces_and_moments),
       cmocka_unit_test(forces_are_pressure_times_area),
+      cmocka_unit_test(fields_tell_what_holds_and_slides),
       cmocka_unit_test(unknown_fields_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

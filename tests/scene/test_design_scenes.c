@@ -486,7 +486,8 @@ static void formulas_have_derivatives(void** state) {
 
 static const char* const driven =
     "{'time': {'step': 0.01, 'duration': 0.06}, 'contact': {'stiffness': 1e8}, 'friction': "
-    "{'coefficient': 0.3, 'speed': '1e-2 l'}, 'pairs': [{'a': 'cube', 'b': 'floor', 'friction': "
+    "{'coefficient': 0.3, 'speed': '1e-2 l', 'law': 'stick', 'stick_length': '1e-4 l'}, 'pairs': "
+    "[{'a': 'cube', 'b': 'floor', 'friction': "
     "0.3, 'distance': '2e-3 l'}], 'bodies': [{'name': 'cube', 'mesh': {'box': {'size': [1, 1, 1], "
     "'cells': [2, 2, 2]}}, 'translate': [0, 0.503, 0], 'velocity': [0.5, -0.5, 0], 'material': "
     "{'law': 'hencky', 'young': 1e5, 'yield': 500, 'hardening': 2e3, 'saturation': 300, "
@@ -570,6 +571,7 @@ static void written_scenes_run_as_searched(void** state) {
       "2e-5}",
       "{'parameter': 'contact_distance', 'lower': 1e-4, 'upper': 1e-2, 'start': 3e-3}",
       "{'parameter': 'contact_stiffness', 'lower': 1e7, 'upper': 1e9, 'start': 2e8}",
+      "{'parameter': 'stick_length', 'lower': 1e-6, 'upper': 1e-2, 'start': 1e-3}",
       "{'parameter': 'contact_offset', 'of': 'cube', 'lower': 0, 'upper': 0.0025, 'start': 1e-3}",
       "{'parameter': 'contact_offset', 'of': 'floor', 'lower': 0, 'upper': 1e-3, 'start': 5e-4}",
       "{'parameter': 'yield', 'of': 'cube', 'lower': 100, 'upper': 1e3, 'start': 250}",

@@ -1,6 +1,7 @@
 // Friction that sticks: contacts keep an elastic slip, and hold.
-#include "world.h"
+#include "grip.h"
 
+#include "noli/batch.h"
 #include "noli/live.h"
 #include "noli/output.h"
 
@@ -151,20 +152,7 @@ static void turn_pad(void* user, double t0, double t1, int32_t n, const int32_t*
 
 static World grip(Way way, Turn pads[2]) {
   World world = world_new(1);
-  NoliMesh* mesh = NULL;
-  ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.02, 0.05, 0.045}, (int32_t[]){2, 4, 3},
-                               false, &mesh));
-  world_add(&world, mesh, (double[]){0.0, 0.0, 0.0});
-  for (int k = 0; k < 2; k++) {
-    ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.01, 0.03, 0.03}, (int32_t[]){1, 3, 2},
-                                 false, &mesh));
-    world_add_obstacle(&world, mesh, (double[]){k == 0 ? -0.01505 : 0.01505, 0.001, 0.002});
-    world_add_motion(&world, 1 + k, turn_pad, &pads[k]);
-  }
-  world.body[0].material.young = 1e6;
-  world.body[0].material.poisson = 0.3;
-  world.body[0].material.density = 1000.0;
-  world.def.friction = 0.7;
+  world_add_grip(&world, turn_pad, &pads[0], &pads[1]);
   use_way(&world, way);
   return world;
 }
@@ -387,6 +375,193 @@ static void a_hold_survives_other_bodies(void** state) {
   }
 }
 
+// The contacts of a block that holds balance its load with their elastic slips; those of one that
+// slides have slid as far as the block, and their slip is the stick length.
+static void contacts_tell_what_they_do(void** state) {
+  (void)state;
+  static const char* const models[] = {"ipc", "gcp", "implicit_surface", "ipc"};
+  for (int k = 0; k < 8; k++) {
+    bool slides = k % 2 == 1, board = k > 5;
+    Way way = PLAIN;
+    way.model = models[k / 2];
+    way.method = k / 2 == 3 ? "implicit" : "lagged";
+    double mu = (slides ? 0.5 : 1.25) * TANGENT, start[3], now[3], share = 0.0, held = 0.0;
+    World world = block_on_slope(way, mu, board);
+    int32_t n = 0, *sticking = NULL, n_told = 0, n_vertex = 0;
+    const NoliContactInfo* contact = NULL;
+    int64_t n_contact = 0;
+    world_start(&world);
+    world_centre(&world, 0, start);
+    steps(&world, slides ? 11 : 60);
+    world_centre(&world, 0, now);
+    ASSERT_OK(noli_sim_contacts(world.sim, &contact, &n_contact));
+    for (int64_t i = 0; i < n_contact; i++) {
+      const NoliContactInfo* c = &contact[i];
+      double slip = noli_norm3(noli_load3(c->slip)), y = fmin(slip / STICK_LENGTH, 1.0);
+      double friction = noli_norm3(noli_load3(c->friction_force));
+      if (c->sticking == NOLI_STICKING_NONE) {
+        assert_true(slip == 0.0 && c->slid == 0.0);
+        continue;
+      }
+      n_told++;
+      assert_int_equal(c->sticking, slides ? NOLI_STICKING_SLIDING : NOLI_STICKING_HELD);
+      held += mu * noli_norm3(noli_load3(c->normal_force)) * (2.0 * y - y * y);
+      share += friction;
+      if (slides) {
+        // a slip leaves out what surfaces that turn move it by (stick.h), on triangles
+        ASSERT_NEAR(slip, STICK_LENGTH, (board ? 0.1 : 1e-3) * STICK_LENGTH);
+        // what lands on a board touches it and leaves it again, and a new contact has no path
+        double moved = now[0] - start[0];
+        ASSERT_NEAR(c->slid, moved, (board ? 0.3 : 2e-2) * moved);
+      }
+    }
+    print_message("%d: %d of %d contacts, %.6g N, by slips %.6g N, moved by %.4g m\n", k, n_told,
+                  (int)n_contact, share, held, now[0] - start[0]);
+    assert_true(n_told >= 4);
+    assert_true(!slides || now[0] - start[0] > 1e-2);
+    ASSERT_NEAR(held, share, 2e-2 * share);
+    assert_int_equal(world.report.contacts_held + world.report.contacts_sliding,
+                     world.sim->state.sizes.n_slips);
+
+    // at vertices, of the block below only
+    n = noli_sim_vertex_count(world.sim);
+    double* slid = calloc((size_t)n, sizeof *slid);
+    sticking = calloc((size_t)n, sizeof *sticking);
+    ASSERT_OK(noli_sim_contact_slips(world.sim, slid, sticking));
+    for (int32_t i = 0; i < n; i++) {
+      if (sticking[i] == NOLI_STICKING_NONE) {
+        assert_true(slid[i] == 0.0);
+      } else {
+        n_vertex++;
+        assert_int_equal(sticking[i], slides ? NOLI_STICKING_SLIDING : NOLI_STICKING_HELD);
+        assert_true(!slides || slid[i] > 0.7 * (now[0] - start[0]));
+      }
+    }
+    assert_true(n_vertex >= 4);
+    free(slid);
+    free(sticking);
+    world_done(&world);
+  }
+}
+
+// Another time step leaves the slips and the length at which contacts yield, by default that of the
+// first one; so do a clone, and bodies that are added, whose models are built anew.
+static void a_hold_survives_another_time_step(void** state) {
+  (void)state;
+  World world = block_on_slope((Way)PLAIN, 1.05 * TANGENT, true);
+  world.def.stick_length = (NoliScaled){0.0, NOLI_ABSOLUTE};
+  // else the stiffness of the barrier changes with the time step, and the block jumps
+  world.def.contact_distance = (NoliScaled){1.5e-4, NOLI_ABSOLUTE};
+  world.def.barrier_stiffness = 4e12;
+  double then[3], now[3];
+  world_start(&world);
+  steps(&world, 60);
+  const NoliFrictionSettings* friction = &world.sim->model->problem.friction;
+  double length = friction->stick_length;
+  ASSERT_NEAR(length, friction->speed * 0.01, 1e-12 * length);
+  world_centre(&world, 0, then);
+  ASSERT_OK(noli_sim_set_time_step(world.sim, 0.002));
+  steps(&world, 20);
+  world_centre(&world, 0, now);
+  ASSERT_NEAR(now[0], then[0], 1e-3 * length);
+  assert_true(friction->stick_length == length);
+  ASSERT_NEAR(friction->speed_scale, length / 0.002, 1e-12 * length / 0.002);
+  assert_true(world.report.contacts_held > 0 && world.report.contacts_sliding == 0);
+
+  // the clone goes on with the same bits
+  NoliSim* clone = NULL;
+  ASSERT_OK(noli_sim_clone(world.sim, world.context, &clone));
+  assert_true(clone->model->problem.friction.stick_length == length);
+  for (int i = 0; i < 5; i++) {
+    world_step(&world);
+    ASSERT_OK(noli_sim_step(clone, NULL));
+  }
+  assert_same(world.sim, clone);
+  noli_sim_destroy(&clone);
+
+  // another body
+  NoliBodyDef body = world.body[0];
+  body.name = "new";
+  NoliMesh* mesh = make_box(&world, 0.03, 0.03, 0.03, 1);
+  noli_mesh_transform(mesh, (double[]){1, 1, 1}, (double[]){0, 0, 0}, (double[]){1.0, 9.0, 0});
+  body.mesh = mesh;
+  ASSERT_OK(noli_sim_add_body(world.sim, &body, NULL));
+  noli_mesh_destroy(world.context, &mesh);
+  assert_true(world.sim->model->problem.friction.stick_length == length);
+  steps(&world, 10);
+  world_centre(&world, 0, now);
+  ASSERT_NEAR(now[0], then[0], 1e-3 * length);
+  world_done(&world);
+}
+
+// Copies of a batch have slips of their own, those of a simulation that is stepped alone; a copied
+// state brings its slips with it, and a state that is set, or the start, has none.
+static void copies_keep_their_own_slips(void** state) {
+  (void)state;
+  enum { COPIES = 3 };
+  World world = block_on_slope((Way)PLAIN, 1.05 * TANGENT, true);
+  NoliSim* alone[COPIES] = {NULL};
+  NoliBatch* batch = NULL;
+  world_start(&world);
+  steps(&world, 7);
+  int64_t n = world.sim->state.sizes.n_slips;
+  uint64_t hash = noli_sim_state_hash(world.sim);
+  assert_true(n > 0);
+  ASSERT_OK(noli_batch_create(world.context, world.sim, COPIES, 2, &batch));
+  for (int k = 0; k < COPIES; k++) {
+    double gravity[3] = {(0.2 + 0.4 * k) * G_ALONG, -G_ACROSS, 0.0};
+    ASSERT_OK(noli_sim_clone(world.sim, world.context, &alone[k]));
+    assert_true(noli_sim_state_hash(noli_batch_sim(batch, k)) == hash);
+    ASSERT_OK(noli_sim_set_gravity(alone[k], gravity));
+    ASSERT_OK(noli_sim_set_gravity(noli_batch_sim(batch, k), gravity));
+  }
+  for (int i = 0; i < 8; i++) {
+    ASSERT_OK(noli_batch_step(batch, NULL, NULL, NULL));
+  }
+  for (int k = 0; k < COPIES; k++) {
+    for (int i = 0; i < 8; i++) {
+      ASSERT_OK(noli_sim_step(alone[k], NULL));
+    }
+    assert_true(alone[k]->state.sizes.n_slips > 0);
+    assert_same(alone[k], noli_batch_sim(batch, k));
+    for (int l = 0; l < k; l++) {
+      assert_non_null(noli_sim_state_difference(alone[k], alone[l]));
+    }
+  }
+
+  // one slip in the last bit makes another state
+  hash = noli_sim_state_hash(alone[0]);
+  double* slip = &alone[0]->state.slip[0];
+  double kept = *slip;
+  *slip = nextafter(kept, 1.0);
+  assert_true(noli_sim_state_hash(alone[0]) != hash);
+  *slip = kept;
+  assert_true(noli_sim_state_hash(alone[0]) == hash);
+
+  // copies, states that are set, the start
+  NoliSim* fresh = NULL;
+  ASSERT_OK(noli_sim_create(world.context, &world.def, &fresh));
+  assert_true(fresh->state.sizes.n_slips == 0);
+  ASSERT_OK(noli_sim_copy_state(fresh, alone[0]));
+  assert_same(alone[0], fresh);
+  noli_sim_destroy(&fresh);
+  size_t size = 3 * sizeof(double) * (size_t)noli_sim_vertex_count(alone[0]);
+  double *x = malloc(size), *v = malloc(size);
+  memcpy(x, noli_sim_positions(alone[0]), size);
+  memcpy(v, noli_sim_velocities(alone[0]), size);
+  ASSERT_OK(noli_sim_set_state(alone[0], x, v));
+  assert_true(alone[0]->state.sizes.n_slips == 0);
+  ASSERT_OK(noli_batch_reset(batch, NULL));
+  assert_true(noli_batch_sim(batch, 1)->state.sizes.n_slips == 0);
+  free(x);
+  free(v);
+  for (int k = 0; k < COPIES; k++) {
+    noli_sim_destroy(&alone[k]);
+  }
+  noli_batch_destroy(&batch);
+  world_done(&world);
+}
+
 // What slides has the same friction with both laws.
 static void a_sliding_block_is_that_of_coulomb(void** state) {
   (void)state;
@@ -433,14 +608,44 @@ static void a_static_coefficient_holds(void** state) {
   }
 }
 
+// Viscosity resists the speed, v' = a - k v, and does not act on what is elastic: a block that
+// slides approaches a / k, and one that sticks does so with the same slip.
+static void viscosity_resists_the_speed(void** state) {
+  (void)state;
+  static const Way ways[] = {
+      PLAIN,
+      {NULL, "implicit", "ipc", "backward_euler", NOLI_FRICTION_AUTOMATIC},
+      {NULL, "implicit", "gcp", "backward_euler", NOLI_FRICTION_AUTOMATIC},
+      {NULL, "implicit", "implicit_surface", "backward_euler", NOLI_FRICTION_AUTOMATIC},
+  };
+  double viscosity = 0.3, k = viscosity * G_ACROSS, a = G_ALONG - 0.5 * TANGENT * G_ACROSS;
+  for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+    World world = block_on_slope(ways[w], 0.5 * TANGENT, false);
+    world.def.viscosity = viscosity;
+    world_start(&world);
+    steps(&world, 100);
+    double h = noli_sim_time(world.sim) / 100.0, want = a / k * (1.0 - pow(1.0 + k * h, -100.0));
+    ASSERT_NEAR(speed_along(&world), want, 0.01 * want);
+    world_done(&world);
+
+    double stored[2];
+    for (int viscous = 0; viscous < 2; viscous++) {
+      world = block_on_slope(ways[w], 1.25 * TANGENT, false);
+      world.def.viscosity = viscous == 1 ? viscosity : 0.0;
+      world_start(&world);
+      steps(&world, 100);
+      ASSERT_NEAR(speed_along(&world), 0.0, STILL);
+      stored[viscous] = world.report.friction_stored;
+      world_done(&world);
+    }
+    ASSERT_NEAR(stored[1], stored[0], 1e-3 * stored[0]);
+  }
+}
+
 // What the law lacks is refused.
 static void what_does_not_stick_is_refused(void** state) {
   (void)state;
-  World world = block_on_slope(
-      (Way){NULL, "implicit", "ipc", "backward_euler", NOLI_FRICTION_AUTOMATIC}, TANGENT, false);
-  world.def.viscosity = 0.1;
-  world_expect_refusal(&world, "\"stick\" has no viscosity");
-  world = block_on_slope((Way)PLAIN, TANGENT, false);
+  World world = block_on_slope((Way)PLAIN, TANGENT, false);
   world.def.friction_law = "stuck";
   world_expect_refusal(&world, "\"stuck\"");
 }
@@ -454,8 +659,12 @@ int main(void) {
       cmocka_unit_test(load_steps_have_friction_without_a_speed),
       cmocka_unit_test(a_hold_is_resumed),
       cmocka_unit_test(a_hold_survives_other_bodies),
+      cmocka_unit_test(a_hold_survives_another_time_step),
+      cmocka_unit_test(copies_keep_their_own_slips),
+      cmocka_unit_test(contacts_tell_what_they_do),
       cmocka_unit_test(a_sliding_block_is_that_of_coulomb),
       cmocka_unit_test(a_static_coefficient_holds),
+      cmocka_unit_test(viscosity_resists_the_speed),
       cmocka_unit_test(what_does_not_stick_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

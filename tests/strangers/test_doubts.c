@@ -254,12 +254,54 @@ static void trapezoidal_bounces_are_noted(void** state) {
   }
 }
 
+// ---- stick lengths beyond meshes ----
+
+typedef struct Slip {
+  double length;    // m, 0: the default
+  double time_step; // s
+  const char* law;
+  double friction;
+  double distance;    // m
+  const char* warned; // NULL: nothing is
+} Slip;
+
+// A cube of 0.1 m with edges of 0.05 m and diagonals beside a half-space: 1/100 of the mean edge is
+// 0.58 mm.
+static void long_stick_lengths_are_named(void** state) {
+  (void)state;
+  static const Slip of[] = {
+      {5e-4, 0.01, "stick", 0.5, 1e-3, NULL},
+      {7e-4, 0.01, "stick", 0.5, 1e-3, "1/100 of the mean edge of the surface, 0.000569 m"},
+      {7e-4, 0.01, "stick", 0.5, 1e-3, "set friction.stick_length to 0.00057 or less"},
+      {7e-4, 0.01, "velocity", 0.5, 1e-3, NULL},
+      {7e-4, 0.01, "stick", 0.0, 1e-3, NULL},
+      {1.1e-4, 0.01, "stick", 0.5, 1e-4, "the contact distance, 0.0001 m"},
+      {0.9e-4, 0.01, "stick", 0.5, 1e-4, NULL},
+      {0.0, 0.01, "stick", 0.5, 1e-3, NULL},
+      {0.0, 1.0, "stick", 0.5, 1e-4,
+       "the default for friction.speed, 0.000173 m/s, and 1 s (time.step)"},
+  };
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    char said[MAX_SAID];
+    World world = listening_world(said);
+    world_add(&world, make_box(&world, 0.1, 0.1, 0.1, 2), (double[]){0, 0.06, 0});
+    world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+    world.def.friction = of[i].friction;
+    world.def.friction_law = of[i].law;
+    world.def.stick_length = (NoliScaled){of[i].length, NOLI_ABSOLUTE};
+    world.def.contact_distance = (NoliScaled){of[i].distance, NOLI_ABSOLUTE};
+    world.def.time_step = of[i].time_step;
+    expect(&world, said, of[i].warned);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(trapezoidal_bounces_are_noted),
       cmocka_unit_test(nearly_incompressible_linear_elements_are_named),
       cmocka_unit_test(single_layers_are_named),
       cmocka_unit_test(distances_beyond_features_are_named),
+      cmocka_unit_test(long_stick_lengths_are_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 
 // ---- functions that a simulation calls ----------------------------------------------------------
 
-enum { N_TRIED = 23 };
+enum { N_TRIED = 24 };
 
 // The calls that a function of the host tries.
 typedef struct Host {
@@ -26,6 +26,7 @@ typedef struct Host {
 static void try_all(Host* host) {
   NoliSim* sim = host->sim;
   double vector[3000] = {0}, frequency[1];
+  int32_t sticking[1000];
   NoliSim* clone = NULL;
   NoliEnergies energies;
   NoliBodyState state;
@@ -68,6 +69,7 @@ static void try_all(Host* host) {
     host->status[n++] = noli_sim_body_state(sim, 0, &state);
     host->status[n++] = noli_sim_modes(sim, 1, frequency, NULL);
     host->status[n++] = noli_sim_contact_pressures(sim, vector, vector);
+    host->status[n++] = noli_sim_contact_slips(sim, vector, sticking);
     host->status[n++] = noli_sim_nodal_energies(sim, vector, NULL, NULL);
   }
   for (int32_t i = 0; i < n; i++) {

@@ -1,5 +1,6 @@
 #include "contact/derivatives/friction_derivatives.h"
 
+#include "contact/derivatives/stick_derivatives.h"
 #include "contact/mollifier.h"
 
 #include <string.h>
@@ -46,6 +47,7 @@ typedef struct SlidingContact {
   NoliSliding sliding;
   NoliSlidingLaw law;
   NoliNormalForce normal;
+  NoliStickContact stick; // of contacts that stick
 } SlidingContact;
 
 // A contact whose geometry is that at x_lag and whose nodes have moved to x.
@@ -56,13 +58,8 @@ static NoliSliding lagged_sliding(const NoliImplicitFriction* data, int64_t cont
   const int32_t* node;
   if (on_plane) {
     const NoliHalfSpaceContact* at = &data->barrier->set->plane.data[contact];
-    const NoliClosest closest = {.weight = {1.0}};
-    double gap = fmax(noli_plane_gap(data->barrier, at, x_lag), 0.0);
-    force = noli_gap_force(data->barrier, 1.0, at->range, gap);
     node = &at->node;
-    sliding = noli_sliding_begin(1, node, &closest, x_lag, data->x_hat);
-    noli_sliding_set_normal(&sliding, data->barrier->half_spaces[at->plane].normal, gap);
-    sliding.lambda = force.lambda;
+    sliding = noli_plane_sliding(data, at, x_lag, &force);
   } else {
     const NoliContact* at = &data->barrier->set->contact.data[contact];
     node = at->node;
@@ -72,18 +69,26 @@ static NoliSliding lagged_sliding(const NoliImplicitFriction* data, int64_t cont
   return sliding;
 }
 
+static void normal_force_by_nodes(const NoliImplicitFriction* data, const SlidingContact* of,
+                                  NoliVec3 by_node[NODES]) {
+  memset(by_node, 0, NODES * sizeof *by_node);
+  if (of->on_plane) {
+    by_node[0] = noli_scale3(of->normal.by_d, of->sliding.n);
+  } else {
+    noli_gap_force_by_nodes(data, &data->barrier->set->contact.data[of->contact], &of->sliding,
+                            of->normal.by_d, by_node);
+  }
+}
+
 // Derivatives by x_lag: those by weights, normal and normal force.
 static void set_lagged_block(const NoliImplicitFriction* data, const SlidingContact* of,
                              double* out) {
   const NoliSliding* sliding = &of->sliding;
   double by_force[9 * NODES * NODES] = {0.0};
-  NoliVec3 by_node[NODES] = {{0.0, 0.0, 0.0}};
-  if (of->on_plane) {
-    by_node[0] = noli_scale3(of->normal.by_d, sliding->n);
-  } else {
+  NoliVec3 by_node[NODES];
+  normal_force_by_nodes(data, of, by_node);
+  if (!of->on_plane) {
     noli_sliding_geometry_derivatives(sliding, &of->law, out);
-    noli_gap_force_by_nodes(data, &data->barrier->set->contact.data[of->contact], sliding,
-                            of->normal.by_d, by_node);
   }
   noli_sliding_add_force(sliding, noli_sliding_force_by_lambda(sliding, &of->law), by_node,
                          by_force);
@@ -97,8 +102,9 @@ static void set_lagged_block(const NoliImplicitFriction* data, const SlidingCont
 }
 
 // Adds w_i dF/dlambda d lambda/dp_k in n columns, whose inputs are given.
-static void set_columns(const SlidingContact* of, int64_t to, const double* by_input,
-                        const int64_t* input, NoliMixedBlocks* blocks) {
+static NoliStatus set_columns(NoliMixedList* list, const SlidingContact* of, int64_t to,
+                              const double* by_input, const int64_t* input,
+                              NoliMixedBlocks* blocks) {
   const NoliSliding* sliding = &of->sliding;
   NoliVec3 by_lambda = noli_sliding_force_by_lambda(sliding, &of->law);
   int32_t n = blocks->n_input;
@@ -112,29 +118,35 @@ static void set_columns(const SlidingContact* of, int64_t to, const double* by_i
     }
   }
   memcpy(blocks->input + n * to, input, sizeof *input * (size_t)n);
+  return noli_stick_force_derivatives(list, &of->stick, (NoliInput)blocks->kind, n, input,
+                                      by_input);
 }
 
 // The normal force by the range and the stiffness of the barrier and by offsets.
-static void set_normal_force(const SlidingContact* of, const NoliBarrierInputs* inputs, int64_t to,
-                             Blocks* blocks) {
+static NoliStatus set_normal_force(NoliMixedList* list, const SlidingContact* of,
+                                   const NoliBarrierInputs* inputs, int64_t to, Blocks* blocks) {
+  NoliStatus status = NOLI_OK;
   const NoliNormalForce* normal = &of->normal;
   if (blocks->number.value != NULL) {
     const double by_number[NOLI_BARRIER_NUMBERS] = {normal->by_range, normal->lambda,
                                                     normal->lambda};
     int64_t number[NOLI_BARRIER_NUMBERS];
     noli_barrier_number_inputs(inputs, number);
-    set_columns(of, to, by_number, number, &blocks->number);
+    NOLI_TRY(set_columns(list, of, to, by_number, number, &blocks->number));
   }
   if (blocks->offset.value != NULL) {
     const double by_offset[2] = {-normal->by_d, -normal->by_d};
     const int64_t entity[2] = {of->entity[0], of->entity[1]};
-    set_columns(of, to, by_offset, entity, &blocks->offset);
+    NOLI_TRY(set_columns(list, of, to, by_offset, entity, &blocks->offset));
   }
+done:
+  return status;
 }
 
 // The normal force of nearly parallel edges by rest positions, through the zone of the mollifier.
-static void set_zone(const NoliImplicitFriction* data, const SlidingContact* of,
-                     const NoliBarrierInputs* inputs, int64_t to, NoliMixedBlocks* rest) {
+static NoliStatus set_zone(NoliMixedList* list, const NoliImplicitFriction* data,
+                           const SlidingContact* of, const NoliBarrierInputs* inputs, int64_t to,
+                           NoliMixedBlocks* rest) {
   const NoliContact* contact = &data->barrier->set->contact.data[of->contact];
   NoliVec3 X[NODES];
   double by_rest[3 * NODES], of_gradient;
@@ -149,7 +161,7 @@ static void set_zone(const NoliImplicitFriction* data, const SlidingContact* of,
     by_rest[k] *= by_eps;
     input[k] = 3 * (int64_t)contact->node[k / 3] + k % 3;
   }
-  set_columns(of, to, by_rest, input, rest);
+  return set_columns(list, of, to, by_rest, input, rest);
 }
 
 // The contact at x_lag, moved to x; false: it has no friction.
@@ -177,13 +189,44 @@ static bool find_contact(const NoliImplicitFriction* data, const double* x_lag, 
   return true;
 }
 
+// The slip of a contact that sticks, and the normal force that is kept with it.
+static NoliStatus add_slip(NoliMixedList* list, const NoliImplicitFriction* data,
+                           SlidingContact* of, const double* x_lag, const double* x) {
+  NoliStatus status = NOLI_OK;
+  const NoliContact* contact = of->on_plane ? NULL : &data->barrier->set->contact.data[of->contact];
+  double by_node[3 * NODES];
+  int64_t input[3 * NODES];
+  NoliVec3 by[NODES];
+  of->stick = (NoliStickContact){.table = data->stick,
+                                 .sliding = &of->sliding,
+                                 .law = &of->law,
+                                 .node = of->node,
+                                 .entity = of->entity,
+                                 .n_first = of->on_plane ? 1 : noli_contact_first_side(contact),
+                                 .on_plane = of->on_plane,
+                                 .x_lag = x_lag,
+                                 .x = x};
+  NOLI_TRY(noli_stick_derivatives(list, &of->stick));
+  normal_force_by_nodes(data, of, by);
+  for (int32_t k = 0; k < 3 * of->sliding.size; k++) {
+    noli_store3(by_node + 3 * (k / 3), by[k / 3]);
+    input[k] = 3 * (int64_t)of->node[k / 3] + k % 3;
+  }
+  NOLI_TRY(noli_stick_force_derivatives(list, &of->stick,
+                                        x_lag == x ? NOLI_INPUT_END : NOLI_INPUT_LAGGED,
+                                        3 * of->sliding.size, input, by_node));
+done:
+  return status;
+}
+
 // The derivatives of one contact, as stencil `to`: by the lagged positions, or by x_hat where x_lag
 // is x itself.
-static void add_contact(const NoliImplicitFriction* data, SlidingContact* of, const double* x_lag,
-                        const double* x, const NoliBarrierInputs* inputs, int64_t to,
-                        Blocks* blocks) {
+static NoliStatus add_contact(NoliMixedList* list, const NoliImplicitFriction* data,
+                              SlidingContact* of, const double* x_lag, const double* x,
+                              const NoliBarrierInputs* inputs, int64_t to, Blocks* blocks) {
+  NoliStatus status = NOLI_OK;
   if (!find_contact(data, x_lag, x, of)) {
-    return;
+    return NOLI_OK;
   }
   NoliMixedBlocks *moved = &blocks->moved, *coefficient = &blocks->coefficient;
   for (int32_t i = 0; i < of->sliding.size; i++) {
@@ -201,12 +244,17 @@ static void add_contact(const NoliImplicitFriction* data, SlidingContact* of, co
 
   coefficient->input[to] = inputs->classes.find(inputs->classes.user, of->entity[0], of->entity[1]);
   noli_sliding_coefficient_derivatives(&of->sliding, &of->law, noli_mixed_block(coefficient, to));
-  set_normal_force(of, inputs, to, blocks);
+  if (data->stick != NULL) {
+    NOLI_TRY(add_slip(list, data, of, x_lag, x));
+  }
+  NOLI_TRY(set_normal_force(list, of, inputs, to, blocks));
 
   if (blocks->rest.value != NULL && !of->on_plane &&
       data->barrier->set->contact.data[of->contact].mollified) {
-    set_zone(data, of, inputs, to, &blocks->rest);
+    NOLI_TRY(set_zone(list, data, of, inputs, to, &blocks->rest));
   }
+done:
+  return status;
 }
 
 static NoliStatus list_derivatives(NoliMixedList* list, const NoliImplicitFriction* data,
@@ -218,7 +266,7 @@ static NoliStatus list_derivatives(NoliMixedList* list, const NoliImplicitFricti
   NOLI_TRY(add_blocks(list, input, n + n_plane, &blocks));
   for (int64_t i = 0; i < n + n_plane; i++) {
     SlidingContact of = {.on_plane = i >= n, .contact = i >= n ? i - n : i};
-    add_contact(data, &of, x_lag, x, inputs, i, &blocks);
+    NOLI_TRY(add_contact(list, data, &of, x_lag, x, inputs, i, &blocks));
   }
 done:
   return status;
@@ -232,5 +280,6 @@ NoliStatus noli_lagged_friction_derivatives(NoliMixedList* list, const NoliImpli
 
 NoliStatus noli_implicit_friction_derivatives(NoliMixedList* list, const NoliImplicitFriction* data,
                                               const double* x, const NoliBarrierInputs* inputs) {
-  return list_derivatives(list, data, NOLI_INPUT_REFERENCE, x, x, inputs);
+  NoliInput origin = data->stick != NULL ? NOLI_INPUT_BEGIN : NOLI_INPUT_REFERENCE;
+  return list_derivatives(list, data, origin, x, x, inputs);
 }

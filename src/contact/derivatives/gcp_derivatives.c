@@ -1,5 +1,6 @@
 #include "contact/derivatives/gcp_derivatives.h"
 
+#include "contact/derivatives/stick_derivatives.h"
 #include "contact/gcp/gcp_curves.h"
 
 enum { NODES = NOLI_SLIDING_NODES, COLUMNS = 4 };
@@ -154,9 +155,30 @@ static void write_moved(const NoliGcpSet* set, int64_t i, const NoliGcpFrictionC
   }
 }
 
+// The slip of a contact that sticks, and the normal force that is kept with it.
+static NoliStatus list_slip(NoliMixedList* list, const NoliGcpSet* set, int64_t i,
+                            const NoliStickContact* of, const double* by_node) {
+  NoliStatus status = NOLI_OK;
+  int32_t n_node = stencil_size(set, i);
+  int64_t* input = NULL;
+  NOLI_TRY(noli_stick_derivatives(list, of));
+  NOLI_NEW(list->context, input, 3 * (int64_t)n_node);
+  for (int32_t k = 0; k < 3 * n_node; k++) {
+    input[k] = 3 * (int64_t)set->node.data[set->first.data[i] + k / 3] + k % 3;
+  }
+  NOLI_TRY(noli_stick_force_derivatives(list, of,
+                                        of->x_lag == of->x ? NOLI_INPUT_END : NOLI_INPUT_LAGGED,
+                                        3 * n_node, input, by_node));
+done:
+  noli_free(list->context, input);
+  return status;
+}
+
 // By the inputs of the normal force.
-static void write_force(const NoliGcp* gcp, int64_t i, const NoliGcpFrictionContact* of,
-                        NoliMixedBlocks column[COLUMNS]) {
+static NoliStatus write_force(NoliMixedList* list, const NoliGcp* gcp, int64_t i,
+                              const NoliGcpFrictionContact* of, const NoliStickContact* stick,
+                              NoliMixedBlocks column[COLUMNS]) {
+  NoliStatus status = NOLI_OK;
   double weight[2], row[3 * NODES], lambda = of->normal.lambda;
   int64_t input[COLUMNS];
   Range range = gcp_derivatives_range_of(gcp, i, of->normal.d);
@@ -174,31 +196,50 @@ static void write_force(const NoliGcp* gcp, int64_t i, const NoliGcpFrictionCont
     for (int32_t r = 0; r < 3 * of->normal.n_vertex; r++) {
       block[r] = row[r] * by_input[k];
     }
+    NOLI_TRY(noli_stick_force_derivatives(list, stick, kinds[k], 1, &input[k], &by_input[k]));
   }
+done:
+  return status;
 }
 
 // The derivatives of pair i: by the lagged positions, or by x_hat where x_lag is x itself.
-static void write_friction_contact(const NoliGcpFriction* data, int64_t i, const double* x_lag,
-                                   const double* x, NoliPairClasses classes,
-                                   NoliGcpScratch* scratch, Blocks* blocks) {
+static NoliStatus write_friction_contact(NoliMixedList* list, const NoliGcpFriction* data,
+                                         int64_t i, const double* x_lag, const double* x,
+                                         NoliPairClasses classes, NoliGcpScratch* scratch,
+                                         Blocks* blocks) {
+  NoliStatus status = NOLI_OK;
   const NoliGcpSet* set = data->gcp->set;
   NoliGcpFrictionContact of;
   if (!noli_gcp_find_friction_contact(data, i, x_lag, &of) || !(of.normal.lambda > 0.0)) {
-    return;
+    return NOLI_OK;
   }
   noli_sliding_move(&of.sliding, of.normal.vertex, x, data->x_hat);
-  double* by_node = x_lag != x ? scratch->memory : NULL;
-  if (by_node != NULL) {
+  double* by_node = scratch->memory;
+  if (x_lag != x || data->stick != NULL) {
     noli_gcp_normal_force_by_nodes(data, i, x_lag, &of, by_node + 3 * stencil_size(set, i),
                                    by_node);
   }
-  write_moved(set, i, &of, by_node, &blocks->moved);
+  write_moved(set, i, &of, x_lag != x ? by_node : NULL, &blocks->moved);
   gcp_derivatives_write_nodes(&of, i, &blocks->coefficient);
   blocks->coefficient.input[i] =
       classes.find(classes.user, of.normal.entity[0], of.normal.entity[1]);
   noli_sliding_coefficient_derivatives(&of.sliding, &of.law,
                                        noli_mixed_block(&blocks->coefficient, i));
-  write_force(data->gcp, i, &of, blocks->column);
+  const NoliStickContact stick = {.table = data->stick,
+                                  .sliding = &of.sliding,
+                                  .law = &of.law,
+                                  .node = of.normal.vertex,
+                                  .entity = of.normal.entity,
+                                  .n_first = of.normal.n_first,
+                                  .on_plane = of.normal.n_vertex == of.normal.n_first,
+                                  .x_lag = x_lag,
+                                  .x = x};
+  if (data->stick != NULL) {
+    NOLI_TRY(list_slip(list, set, i, &stick, by_node));
+  }
+  NOLI_TRY(write_force(list, data->gcp, i, &of, &stick, blocks->column));
+done:
+  return status;
 }
 
 static NoliStatus gcp_derivatives_list_friction(NoliMixedList* list, const NoliGcpFriction* data,
@@ -216,8 +257,8 @@ static NoliStatus gcp_derivatives_list_friction(NoliMixedList* list, const NoliG
   blocks.coefficient = *added;
   NOLI_TRY(add_columns(list, n, NODES, blocks.column));
   NoliGcpScratch* scratch = noli_gcp_set_claim(set);
-  for (int64_t i = 0; i < n; i++) {
-    write_friction_contact(data, i, x_lag, x, classes, scratch, &blocks);
+  for (int64_t i = 0; status == NOLI_OK && i < n; i++) {
+    status = write_friction_contact(list, data, i, x_lag, x, classes, scratch, &blocks);
   }
   noli_gcp_set_release(scratch);
 done:
@@ -232,5 +273,6 @@ NoliStatus noli_gcp_lagged_friction_derivatives(NoliMixedList* list, const NoliG
 
 NoliStatus noli_gcp_implicit_friction_derivatives(NoliMixedList* list, const NoliGcpFriction* data,
                                                   const double* x, NoliPairClasses classes) {
-  return gcp_derivatives_list_friction(list, data, NOLI_INPUT_REFERENCE, x, x, classes);
+  NoliInput origin = data->stick != NULL ? NOLI_INPUT_BEGIN : NOLI_INPUT_REFERENCE;
+  return gcp_derivatives_list_friction(list, data, origin, x, x, classes);
 }

@@ -15,6 +15,9 @@
 // Relative to the increase by majorization: less is rounding.
 #define SEEN 1e-3
 
+// Relative to the stick length; with 0.05 to 0.95 the number of iterations varies by a hundredth.
+#define NEAR_LIMIT 0.5
+
 void noli_friction_set_init(NoliFrictionSet* set) {
   *set = (NoliFrictionSet){0};
 }
@@ -371,6 +374,7 @@ static void contact_block(const NoliFriction* data, int64_t i, const double* x, 
 typedef struct Course {
   bool overshot; // it exceeds its model
   bool settled;  // the sliding has changed little: an exact Hessian will not overshoot either
+  bool onward;   // a contact that sticks slides beyond its limit, where the potential is linear
 } Course;
 
 static Course course_of(const NoliFriction* data, int64_t i, const double* x, const double* x_end) {
@@ -393,7 +397,10 @@ static Course course_of(const NoliFriction* data, int64_t i, const double* x, co
     expected += (drag[0] * du[0] + drag[1] * du[1]) / rate +
                 0.5 * model.drag * (du[0] * du[0] + du[1] * du[1]) / (rate * rate);
   }
-  return (Course){change > expected + SEEN * excess, length2(du) < SETTLED * length2(u)};
+  return (Course){.overshot = change > expected + SEEN * excess,
+                  .settled = length2(du) < SETTLED * length2(u),
+                  .onward = data->stick != NULL && length2(end) >= data->stick->length &&
+                            du[0] * end[0] + du[1] * end[1] >= 0.0};
 }
 
 NoliStatus noli_friction_majorize(NoliFrictionSet* set, NoliContext* context,
@@ -406,7 +413,32 @@ NoliStatus noli_friction_majorize(NoliFrictionSet* set, NoliContext* context,
   for (int64_t i = 0; i < set->contact.count; i++) {
     NoliFrictionContact* contact = &set->contact.data[i];
     Course course = course_of(data, i, x, x_end);
-    contact->majorized = contact->majorized ? !course.settled : course.overshot;
+    bool over = course.settled || (contact->on_trial && course.onward);
+    contact->majorized = contact->majorized ? !over : course.overshot;
+    contact->on_trial = contact->on_trial && contact->majorized;
+    n += contact->majorized ? 1 : 0;
+  }
+  set->n_majorized = n;
+  return friction_add_up(context, set->divided, &set->n_majorized);
+}
+
+// Whether a contact that sticks has not moved yet, and was near its limit at the start of the step.
+static bool may_unload(const NoliFriction* data, int64_t i, const double* x) {
+  const double* offset = data->set->contact.data[i].offset;
+  double u[2];
+  if (data->stick == NULL || length2(offset) < NEAR_LIMIT * data->stick->length) {
+    return false;
+  }
+  noli_friction_sliding(data, i, x, u);
+  return u[0] == offset[0] && u[1] == offset[1];
+}
+
+NoliStatus noli_friction_begin(NoliFrictionSet* set, NoliContext* context, const NoliFriction* data,
+                               const double* x) {
+  int64_t n = 0;
+  for (int64_t i = 0; i < set->contact.count; i++) {
+    NoliFrictionContact* contact = &set->contact.data[i];
+    contact->majorized = contact->on_trial = may_unload(data, i, x);
     n += contact->majorized ? 1 : 0;
   }
   set->n_majorized = n;
@@ -415,7 +447,7 @@ NoliStatus noli_friction_majorize(NoliFrictionSet* set, NoliContext* context,
 
 void noli_friction_set_exact(NoliFrictionSet* set) {
   for (int64_t i = 0; set->n_majorized > 0 && i < set->contact.count; i++) {
-    set->contact.data[i].majorized = false;
+    set->contact.data[i].majorized = set->contact.data[i].on_trial = false;
   }
   set->n_majorized = 0;
 }

@@ -19,6 +19,7 @@ typedef struct NoliFrictionContact {
   int32_t entity[2];
   int32_t n_first; // nodes that belong to entity[0], the first ones
   bool majorized;  // see noli_friction_majorize
+  bool on_trial;   // majorized by noli_friction_begin
   bool by_vertex;  // as in NoliNormalContact
   // of contacts that stick (stick.h)
   NoliVec3 slip;    // m, at the start of the step
@@ -89,12 +90,20 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_set_add_stencils(
     NoliFrictionSet* set, NoliContext* context, const NoliContactSet* contacts,
     const NoliContactPairs* pairs, const double* x, double kappa, double dhat);
 
+// Before the first Newton step of a solve at x: contacts that stick, have not moved in this step
+// and begin near their limit are majorized. Their force hardly changes there, whatever follows:
+// exact Newton steps of a contact that unloads would end far on the other side. The others are
+// exact. `set` is data->set, here and below.
+NOLI_WARN_UNUSED NoliStatus noli_friction_begin(NoliFrictionSet* set, NoliContext* context,
+                                                const NoliFriction* data, const double* x);
+
 // Chooses which contacts are majorized, after a Newton step from x to x_end: the Hessian of a
 // majorized contact is that of a quadratic that touches the potential and is nowhere below it (the
 // potential of every law is concave in |u|^2). Its minimum never overshoots, while Newton steps
 // with the exact Hessian can oscillate around sticking. After a step that was `too_long`, and as
-// long as any contact is majorized, contacts whose potential exceeds its model are majorized, and
-// those whose sliding has changed little are exact again. `set` is data->set.
+// long as any contact is majorized, contacts whose potential exceeds its model are majorized; those
+// whose sliding has changed little, and those of noli_friction_begin that slide on, are exact
+// again.
 NOLI_WARN_UNUSED NoliStatus noli_friction_majorize(NoliFrictionSet* set, NoliContext* context,
                                                    const NoliFriction* data, const double* x,
                                                    const double* x_end, bool too_long);

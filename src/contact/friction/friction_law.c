@@ -110,6 +110,20 @@ double noli_sliding_over_y_by_lambda(const NoliSlidingLaw* law, double y) {
   return noli_sliding_over_y(law, y, 1.0);
 }
 
+double noli_sliding_over_y_by_length(const NoliSlidingLaw* law, double y, double lambda) {
+  double eps = law->eps;
+  double by_eps = y < eps ? 2.0 * (y / eps - 1.0) / (eps * eps) : 0.0;
+  double sum = law->mu_d * lambda * by_eps;
+  if (law->rise > 0.0) {
+    double beyond = beyond_start(law, y);
+    double by_start = y > law->start ? -share_derivative(beyond, law->reach) : 0.0;
+    sum +=
+        law->rise * lambda *
+        (by_start * noli_friction_f1_over_y(y, eps) + share_of_rise(beyond, law->reach) * by_eps);
+  }
+  return sum;
+}
+
 double noli_sliding_potential(const NoliSlidingLaw* law, double y, double lambda) {
   double sum = law->mu_d * lambda * noli_friction_f0(y, law->eps);
   if (law->rise > 0.0) {

@@ -55,6 +55,10 @@ double noli_sliding_derivative(const NoliSlidingLaw* law, double y, double lambd
 // The derivative of c / y with respect to lambda.
 double noli_sliding_over_y_by_lambda(const NoliSlidingLaw* law, double y);
 
+// The derivative of c / y with respect to the length of contacts that stick, which is eps and
+// start.
+double noli_sliding_over_y_by_length(const NoliSlidingLaw* law, double y, double lambda);
+
 // The potential: a function of y with derivative c. Its constant is that of noli_friction_f0.
 double noli_sliding_potential(const NoliSlidingLaw* law, double y, double lambda);
 

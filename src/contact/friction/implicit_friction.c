@@ -113,6 +113,25 @@ static void evaluate_contact(const void* user, const double* x, int64_t stencil,
   }
 }
 
+NoliSliding noli_plane_sliding(const NoliImplicitFriction* data,
+                               const NoliHalfSpaceContact* contact, const double* x,
+                               NoliGapForce* force) {
+  NoliVec3 normal = data->barrier->half_spaces[contact->plane].normal;
+  const NoliClosest closest = {.weight = {1.0}};
+  double gap = fmax(noli_plane_gap(data->barrier, contact, x), 0.0);
+  NoliSliding sliding = noli_sliding_begin(1, &contact->node, &closest, x, data->x_hat);
+  if (data->stick != NULL) {
+    const int32_t node[4] = {contact->node, NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX};
+    NoliVec3 slip = noli_stick_slip(data->stick, node, contact->entity, 1, contact->node,
+                                    NOLI_NULL_INDEX, normal, x);
+    noli_sliding_stick(&sliding, slip, data->stick->rate);
+  }
+  noli_sliding_set_normal(&sliding, normal, gap);
+  *force = noli_gap_force(data->barrier, 1.0, contact->range, gap);
+  sliding.lambda = force->lambda;
+  return sliding;
+}
+
 // The contact of a vertex with a half-space: the weight is 1, the normal constant.
 static void evaluate_plane(const void* user, const double* x, int64_t stencil, double* residual,
                            double* jacobian) {
@@ -122,27 +141,14 @@ static void evaluate_plane(const void* user, const double* x, int64_t stencil, d
   NoliVec3 force = {0.0, 0.0, 0.0};
   NoliMat3 block = {{{0.0}}};
   if (noli_sliding_law_of(data, contact->entity, &law)) {
-    const NoliHalfSpace* plane = &data->barrier->half_spaces[contact->plane];
-    const NoliClosest closest = {.weight = {1.0}};
-    double gap = fmax(noli_plane_gap(data->barrier, contact, x), 0.0);
-    NoliGapForce normal = noli_gap_force(data->barrier, 1.0, contact->range, gap);
-    NoliSliding sliding = noli_sliding_begin(1, &contact->node, &closest, x, data->x_hat);
-    if (data->stick != NULL) {
-      const int32_t node[4] = {contact->node, NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX};
-      NoliVec3 slip = noli_stick_slip(data->stick, node, contact->entity, 1, contact->node,
-                                      NOLI_NULL_INDEX, plane->normal, x);
-      noli_sliding_stick(&sliding, slip, data->stick->rate);
-    }
-    noli_sliding_set_normal(&sliding, plane->normal, gap);
-    sliding.lambda = normal.lambda;
-
-    // force and Jacobian
+    NoliGapForce normal;
+    NoliSliding sliding = noli_plane_sliding(data, contact, x, &normal);
     force = noli_sliding_force(&sliding, &law);
     double blocks[9 * NODES * NODES];
     noli_sliding_jacobian(&sliding, &law, false, blocks);
     block =
         noli_add33(noli_load33(blocks), noli_outer33(noli_sliding_force_by_lambda(&sliding, &law),
-                                                     noli_scale3(normal.by_d, plane->normal)));
+                                                     noli_scale3(normal.by_d, sliding.n)));
   }
   if (residual != NULL) {
     noli_store3(residual, force);

@@ -59,6 +59,11 @@ bool noli_sliding_law_of(const NoliImplicitFriction* data, const int32_t entity[
 NoliSliding noli_contact_sliding(const NoliImplicitFriction* data, const NoliContact* contact,
                                  const double* x, NoliGapForce* force);
 
+// The same of a vertex on a half-space.
+NoliSliding noli_plane_sliding(const NoliImplicitFriction* data,
+                               const NoliHalfSpaceContact* contact, const double* x,
+                               NoliGapForce* force);
+
 // The derivative of the normal force by the nodes, through the distance, by which it
 // changes by `by_d`, and the mollifier.
 void noli_gap_force_by_nodes(const NoliImplicitFriction* data, const NoliContact* contact,

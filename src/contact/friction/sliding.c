@@ -25,6 +25,7 @@ void noli_sliding_stick(NoliSliding* sliding, NoliVec3 slip, double rate) {
     sliding->moved[i] = noli_scale3(rate, sliding->moved[i]);
   }
   sliding->q = noli_mul_add3(slip, rate, sliding->q);
+  sliding->held = slip;
   sliding->rate = rate;
 }
 
@@ -34,13 +35,16 @@ void noli_sliding_set_normal(NoliSliding* sliding, NoliVec3 n, double d) {
   sliding->u = tangential(sliding->q, n);
 }
 
-// F = (c / |u|) u
+// F = (c / |u|) u - drag lambda s
 NoliVec3 noli_sliding_force(const NoliSliding* sliding, const NoliSlidingLaw* law) {
-  return noli_scale3(noli_sliding_over_y(law, noli_norm3(sliding->u), sliding->lambda), sliding->u);
+  double over_y = noli_sliding_over_y(law, noli_norm3(sliding->u), sliding->lambda);
+  return noli_mul_add3(noli_scale3(over_y, sliding->u), -law->drag * sliding->lambda,
+                       sliding->held);
 }
 
 NoliVec3 noli_sliding_force_by_lambda(const NoliSliding* sliding, const NoliSlidingLaw* law) {
-  return noli_scale3(noli_sliding_over_y_by_lambda(law, noli_norm3(sliding->u)), sliding->u);
+  double over_y = noli_sliding_over_y_by_lambda(law, noli_norm3(sliding->u));
+  return noli_mul_add3(noli_scale3(over_y, sliding->u), -law->drag, sliding->held);
 }
 
 // (c / y) (I - s s^T) + c' s s^T with s = u / y; at u = 0 both factors are equal.
@@ -92,15 +96,23 @@ static NoliVec3 parameter_row(const NoliSliding* sliding, const Basis* basis, in
                        basis->s[k]);
 }
 
-// du by node j.
-static NoliMat3 sliding_by_node(const NoliSliding* sliding, const Basis* basis, int32_t j) {
-  const double w = sliding->closest.weight[j];
-  NoliMat3 dq = noli_scale33(sliding->rate * w, noli_identity3());
-  NoliMat3 dn = noli_scale33(w / sliding->d, basis->others);
+// dn by node j.
+static NoliMat3 normal_by_node(const NoliSliding* sliding, const Basis* basis, int32_t j) {
+  NoliMat3 dn = noli_scale33(sliding->closest.weight[j] / sliding->d, basis->others);
   for (int32_t k = 0; k < basis->n_dir; k++) {
-    dq = noli_sub33(dq, noli_outer33(basis->z[k], parameter_row(sliding, basis, k, j)));
     dn = noli_sub33(
         dn, noli_scale33(sliding->closest.dir[k][j], noli_outer33(basis->s[k], sliding->n)));
+  }
+  return dn;
+}
+
+// du by node j; `moving`: dq by the displacement of the nodes, without weights.
+static NoliMat3 sliding_by_node(const NoliSliding* sliding, const Basis* basis, double moving,
+                                int32_t j) {
+  NoliMat3 dq = noli_scale33(moving, noli_identity3());
+  NoliMat3 dn = normal_by_node(sliding, basis, j);
+  for (int32_t k = 0; k < basis->n_dir; k++) {
+    dq = noli_sub33(dq, noli_outer33(basis->z[k], parameter_row(sliding, basis, k, j)));
   }
   NoliMat3 du = noli_sub33(dq, noli_outer33(sliding->n, noli_transpose_mul33_vec(&dq, sliding->n)));
   du = noli_sub33(du, noli_scale33(noli_dot3(sliding->n, sliding->q), dn));
@@ -118,7 +130,7 @@ void noli_sliding_jacobian(const NoliSliding* sliding, const NoliSlidingLaw* law
   NoliMat3 by_sliding = noli_sliding_force_by_sliding(sliding, law);
   memset(jacobian, 0, 9 * NODES * NODES * sizeof *jacobian);
   for (int32_t j = 0; j < sliding->size; j++) {
-    NoliMat3 du = sliding_by_node(sliding, &basis, j);
+    NoliMat3 du = sliding_by_node(sliding, &basis, sliding->rate * sliding->closest.weight[j], j);
     NoliMat3 df = noli_mul33(by_sliding, du);
     for (int32_t i = 0; i < sliding->size; i++) {
       NoliMat3 block = noli_scale33(sliding->closest.weight[i], df);
@@ -134,12 +146,27 @@ void noli_sliding_jacobian(const NoliSliding* sliding, const NoliSlidingLaw* law
 
 // ---- derivatives by other numbers ---------------------------------------------------------------
 
+NoliSlidingGeometry noli_sliding_geometry(const NoliSliding* sliding, int32_t j) {
+  NoliSlidingGeometry made = {.normal = {{{0.0}}}};
+  Basis basis = find_basis(sliding);
+  made.normal = normal_by_node(sliding, &basis, j);
+  made.u = sliding_by_node(sliding, &basis, 0.0, j);
+  for (int32_t k = 0; k < basis.n_dir; k++) {
+    NoliVec3 row = parameter_row(sliding, &basis, k, j);
+    for (int32_t i = 0; i < sliding->size; i++) {
+      made.weight[i] = noli_mul_add3(made.weight[i], -sliding->closest.dir[k][i], row);
+    }
+  }
+  return made;
+}
+
 void noli_sliding_move(NoliSliding* sliding, const int32_t* node, const double* x,
                        const double* x_hat) {
-  sliding->q = (NoliVec3){0.0, 0.0, 0.0};
+  sliding->q = sliding->held;
   for (int32_t i = 0; i < sliding->size; i++) {
     int64_t k = 3 * (int64_t)node[i];
-    sliding->moved[i] = noli_sub3(noli_load3(x + k), noli_load3(x_hat + k));
+    NoliVec3 moved = noli_sub3(noli_load3(x + k), noli_load3(x_hat + k));
+    sliding->moved[i] = noli_scale3(sliding->rate, moved);
     sliding->q = noli_mul_add3(sliding->q, sliding->closest.weight[i], sliding->moved[i]);
   }
   noli_sliding_set_normal(sliding, sliding->n, sliding->d);
@@ -177,10 +204,10 @@ void noli_sliding_reference_derivatives(const NoliSliding* sliding, const NoliSl
 // where both are the same.
 void noli_sliding_coefficient_derivatives(const NoliSliding* sliding, const NoliSlidingLaw* law,
                                           double out[3 * NODES]) {
-  NoliSlidingLaw dry = {.mu_d = 1.0, .eps = law->eps, .reach = law->reach};
+  NoliSlidingLaw dry = {.mu_d = 1.0, .eps = law->eps};
   NoliVec3 change = noli_sliding_force(sliding, &dry);
   if (law->rise > 0.0) {
-    NoliSlidingLaw rise = {.rise = 1.0, .eps = law->eps, .reach = law->reach};
+    NoliSlidingLaw rise = {.rise = 1.0, .eps = law->eps, .reach = law->reach, .start = law->start};
     change = noli_sub3(change, noli_sliding_force(sliding, &rise));
   }
   for (int32_t i = 0; i < sliding->size; i++) {

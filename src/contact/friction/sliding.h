@@ -6,7 +6,9 @@
 // its sliding is u, |u| = h_v v, and the force on node i is -w_i F with
 //   F = c(|u|; lambda) u / |u|,
 // where c is the law of the pair (friction_law.h) and lambda the normal force. w, n and u are
-// functions of x, smooth even where u = 0.
+// functions of x, smooth even where u = 0. For contacts that stick (stick.h) u contains the elastic
+// slip s, a constant in the contact plane, on which viscosity does not act: F has a part -drag
+// lambda s.
 #pragma once
 
 #include "collide/closest.h"
@@ -24,8 +26,9 @@ typedef struct NoliSliding {
   NoliClosest closest;
   NoliVec3 n; // unit
   double d;
-  NoliVec3 q; // and the elastic slip of a contact that sticks (stick.h), which is constant
+  NoliVec3 q; // and s
   NoliVec3 u;
+  NoliVec3 held; // s
   double lambda;
   double rate; // dq / dx: 1, or r of contacts that stick
 } NoliSliding;
@@ -53,7 +56,17 @@ NoliMat3 noli_sliding_force_by_sliding(const NoliSliding* sliding, const NoliSli
 void noli_sliding_jacobian(const NoliSliding* sliding, const NoliSlidingLaw* law, bool moves,
                            double jacobian[9 * NOLI_SLIDING_NODES * NOLI_SLIDING_NODES]);
 
-// Moves the nodes `node` to x, with the weights and the normal as they are.
+// How the weights, the normal and u change with the positions of node j that weights and normal
+// follow, while the nodes do not move.
+typedef struct NoliSlidingGeometry {
+  NoliVec3 weight[NOLI_SLIDING_NODES]; // rows
+  NoliMat3 normal;
+  NoliMat3 u;
+} NoliSlidingGeometry;
+
+NoliSlidingGeometry noli_sliding_geometry(const NoliSliding* sliding, int32_t j);
+
+// Moves the nodes `node` to x, with the weights, the normal and the slip as they are.
 void noli_sliding_move(NoliSliding* sliding, const int32_t* node, const double* x,
                        const double* x_hat);
 

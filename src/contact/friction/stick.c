@@ -1,5 +1,6 @@
 #include "contact/friction/stick.h"
 
+#include "base/ranks.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -64,10 +65,14 @@ static NoliVec3 from_to(const double* x, int32_t a, int32_t b) {
   return noli_sub3(noli_load3(x + 3 * (int64_t)b), noli_load3(x + 3 * (int64_t)a));
 }
 
+bool noli_stick_turns(double cosine) {
+  return cosine > TURNED_OVER;
+}
+
 // The smallest rotation of a unit vector to another one.
 static NoliMat3 turn_of_line(NoliVec3 from, NoliVec3 to) {
   double cosine = noli_dot3(from, to);
-  if (!(cosine > TURNED_OVER)) {
+  if (!noli_stick_turns(cosine)) {
     return noli_identity3();
   }
   NoliMat3 W = noli_cross33(noli_cross3(from, to));
@@ -109,10 +114,14 @@ NoliMat3 noli_stick_rotation(const NoliStickTable* table, int32_t a, int32_t b, 
   return noli_scale33(0.5, noli_add33(first, second));
 }
 
+bool noli_stick_keeps_length(double length, double in_plane) {
+  return in_plane > NEARLY_NORMAL * length;
+}
+
 NoliVec3 noli_stick_in_plane(NoliVec3 slip, NoliVec3 normal) {
   NoliVec3 flat = noli_mul_add3(slip, -noli_dot3(slip, normal), normal);
   double length = noli_norm3(slip), left = noli_norm3(flat);
-  return left > NEARLY_NORMAL * length ? noli_scale3(length / left, flat) : flat;
+  return noli_stick_keeps_length(length, left) ? noli_scale3(length / left, flat) : flat;
 }
 
 // ---- keys ---------------------------------------------------------------------------------------
@@ -157,13 +166,29 @@ static int compare_keys(const void* one, const void* other) {
   return 0;
 }
 
+static int compare_key_of_stick(const void* key, const void* stick) {
+  return compare_keys(key, ((const NoliStick*)stick)->key);
+}
+
 static int compare_sticks(const void* one, const void* other) {
   const NoliStick *a = one, *b = other;
-  return compare_keys(a->key, b->key);
+  int order = compare_keys(a->key, b->key);
+  const double numbers[2][5] = {{a->force, a->slip.x, a->slip.y, a->slip.z, a->path},
+                                {b->force, b->slip.x, b->slip.y, b->slip.z, b->path}};
+  for (int k = 0; k < 5 && order == 0; k++) {
+    order = noli_order_of_doubles(numbers[0][k], numbers[1][k]);
+  }
+  return order;
 }
 
 void noli_stick_sort(NoliStickList* list) {
   noli_sort(list->data, list->count, sizeof *list->data, compare_sticks);
+}
+
+int64_t noli_stick_row(const NoliStickList* list, const int64_t key[NOLI_STICK_WORDS]) {
+  const NoliStick* found =
+      noli_find_sorted(key, list->data, list->count, sizeof *list->data, compare_key_of_stick);
+  return found != NULL ? found - list->data : NOLI_NULL_INDEX;
 }
 
 // ---- the contacts of the state ------------------------------------------------------------------
@@ -269,6 +294,9 @@ typedef struct Legacy {
   double force;
   NoliVec3 slip; // times the force
   double path;   // times the force
+  // which these are, if they are wanted; there is room for all
+  NoliStickSource* source;
+  int64_t n_source;
 } Legacy;
 
 static void inherit(const NoliStickTable* table, const Place* made, int64_t i, Legacy* legacy) {
@@ -279,14 +307,16 @@ static void inherit(const NoliStickTable* table, const Place* made, int64_t i, L
     return;
   }
   if (share > legacy->share) {
-    *legacy = (Legacy){.share = share};
+    *legacy = (Legacy){.share = share, .source = legacy->source};
   }
   const double* value = table->value.data + NOLI_STICK_NUMBERS * i;
-  double force = value[3];
+  double force = value[3], sign = exchanged > straight ? -1.0 : 1.0;
   legacy->force += force;
-  legacy->slip =
-      noli_mul_add3(legacy->slip, exchanged > straight ? -force : force, noli_load3(value));
+  legacy->slip = noli_mul_add3(legacy->slip, sign * force, noli_load3(value));
   legacy->path += force * value[4];
+  if (legacy->source != NULL) {
+    legacy->source[legacy->n_source++] = (NoliStickSource){i, sign, force};
+  }
 }
 
 // Whether a former contact is met for the first time at vertex k of the new one.
@@ -302,15 +332,56 @@ static bool is_first_meeting(const NoliStickTable* table, const Place* made, int
   return true;
 }
 
+// The contact of the state with this stencil; NOLI_NULL_INDEX: it is new.
+static int64_t find_row(const NoliStickTable* table, const int64_t key[NOLI_STICK_WORDS]) {
+  const int64_t* found = noli_find_sorted(key, table->key.data, table->n,
+                                          NOLI_STICK_WORDS * sizeof *key, compare_keys);
+  return found != NULL ? (found - table->key.data) / NOLI_STICK_WORDS : NOLI_NULL_INDEX;
+}
+
+static void inherit_all(const NoliStickTable* table, const Place* made, Legacy* legacy) {
+  for (int32_t k = 0; k < made->n; k++) {
+    int64_t begin = table->first.data[made->node[k]], end = table->first.data[made->node[k] + 1];
+    for (int64_t r = begin; r < end; r++) {
+      if (is_first_meeting(table, made, k, table->contact.data[r])) {
+        inherit(table, made, table->contact.data[r], legacy);
+      }
+    }
+  }
+}
+
+NoliStatus noli_stick_sources(const NoliStickTable* table, NoliContext* context,
+                              const int32_t node[4], const int32_t entity[2], int32_t n_first,
+                              NoliStickSources* sources) {
+  NoliStatus status = NOLI_OK;
+  int64_t key[NOLI_STICK_WORDS], room = 1;
+  noli_stick_key(node, entity, n_first, key);
+  int64_t row = find_row(table, key);
+  Place made = place_of(key);
+  for (int32_t k = 0; k < made.n; k++) {
+    room += table->first.data[made.node[k] + 1] - table->first.data[made.node[k]];
+  }
+  NOLI_TRY(noli_array_reserve(context, sources, room));
+  sources->count = 0;
+  if (row != NOLI_NULL_INDEX) {
+    const double* value = table->value.data + NOLI_STICK_NUMBERS * row;
+    sources->data[sources->count++] = (NoliStickSource){row, 1.0, value[3]};
+    goto done;
+  }
+  Legacy legacy = {.source = sources->data};
+  inherit_all(table, &made, &legacy);
+  sources->count = legacy.n_source;
+done:
+  return status;
+}
+
 NoliVec3 noli_stick_find(const NoliStickTable* table, const int32_t node[4],
                          const int32_t entity[2], int32_t n_first, double* path) {
   int64_t key[NOLI_STICK_WORDS];
   noli_stick_key(node, entity, n_first, key);
-  const int64_t* found = noli_find_sorted(key, table->key.data, table->n,
-                                          NOLI_STICK_WORDS * sizeof *key, compare_keys);
-  if (found != NULL) {
-    const double* value =
-        table->value.data + NOLI_STICK_NUMBERS * ((found - table->key.data) / NOLI_STICK_WORDS);
+  int64_t row = find_row(table, key);
+  if (row != NOLI_NULL_INDEX) {
+    const double* value = table->value.data + NOLI_STICK_NUMBERS * row;
     *path = value[4];
     return noli_load3(value);
   }
@@ -318,14 +389,7 @@ NoliVec3 noli_stick_find(const NoliStickTable* table, const int32_t node[4],
   // a new stencil
   Place made = place_of(key);
   Legacy legacy = {0};
-  for (int32_t k = 0; k < made.n; k++) {
-    int64_t begin = table->first.data[made.node[k]], end = table->first.data[made.node[k] + 1];
-    for (int64_t r = begin; r < end; r++) {
-      if (is_first_meeting(table, &made, k, table->contact.data[r])) {
-        inherit(table, &made, table->contact.data[r], &legacy);
-      }
-    }
-  }
+  inherit_all(table, &made, &legacy);
   *path = legacy.force > 0.0 ? legacy.path / legacy.force : 0.0;
   return legacy.force > 0.0 ? noli_scale3(1.0 / legacy.force, legacy.slip)
                             : (NoliVec3){0.0, 0.0, 0.0};
@@ -406,6 +470,17 @@ NoliVec3 noli_stick_slip(const NoliStickTable* table, const int32_t node[4],
   }
   NoliMat3 turn = noli_stick_rotation(table, a, b, x);
   return noli_stick_in_plane(noli_mul33_vec(&turn, slip), normal);
+}
+
+NoliSlidingLaw noli_stick_or_velocity_law(const NoliFrictionLaw* law, const NoliStickTable* stick,
+                                          double eps_v, double h_v) {
+  if (stick == NULL) {
+    return noli_sliding_law(law, eps_v, h_v);
+  }
+  double duration = stick->rate * stick->duration;
+  NoliSlidingLaw made = noli_stick_law(law, stick->length, duration);
+  made.drag = law->mu_v / duration;
+  return made;
 }
 
 void noli_stick_attach(const NoliStickTable* table, const double* x, NoliFrictionSet* set) {
@@ -495,6 +570,40 @@ NoliStatus noli_stick_collect(const NoliStickTable* table, NoliContext* context,
   }
 done:
   return status;
+}
+
+NoliStatus noli_stick_gather(NoliContext* context, NoliStickList* list) {
+  NoliStickList own = *list;
+  *list = (NoliStickList){0};
+  NoliStatus status = noli_ranks_gather(context, sizeof *own.data, own.data, own.count,
+                                        (void**)&list->data, &list->capacity, &list->count);
+  noli_array_free(context, &own);
+  return status;
+}
+
+// The last contact of a sorted list with this key, of several that with the largest force; NULL:
+// there is none.
+static const NoliStick* find_stick(const NoliStickList* list, const int64_t key[NOLI_STICK_WORDS]) {
+  const NoliStick* found =
+      noli_find_sorted(key, list->data, list->count, sizeof *list->data, compare_key_of_stick);
+  while (found != NULL && found + 1 < list->data + list->count &&
+         compare_keys(key, found[1].key) == 0) {
+    found++;
+  }
+  return found;
+}
+
+void noli_stick_tell(const NoliStickList* list, int64_t n, NoliContactInfo* contact) {
+  for (int64_t i = 0; i < n; i++) {
+    int64_t key[NOLI_STICK_WORDS];
+    noli_stick_key(contact[i].vertex, contact[i].entity, contact[i].n_first, key);
+    const NoliStick* found = find_stick(list, key);
+    if (found != NULL) {
+      contact[i].sticking = found->slid > 0.0 ? NOLI_STICKING_SLIDING : NOLI_STICKING_HELD;
+      noli_store3(contact[i].slip, found->slip);
+      contact[i].slid = found->path;
+    }
+  }
 }
 
 double noli_stick_energy(const NoliStickTable* table, const NoliContactPairs* pairs) {

@@ -114,20 +114,36 @@ void noli_stick_unpack(const int64_t key[NOLI_STICK_WORDS], int32_t node[4], int
 NoliVec3 noli_stick_find(const NoliStickTable* table, const int32_t node[4],
                          const int32_t entity[2], int32_t n_first, double* path);
 
+// A contact of the state whose slip a stencil takes over: the slip of the stencil is the mean of
+// those of its sources, weighted by their forces.
+typedef struct NoliStickSource {
+  int64_t row;  // of the state at the start of the step
+  double sign;  // -1 if its sides are exchanged
+  double force; // N
+} NoliStickSource;
+
+typedef NOLI_ARRAY(NoliStickSource) NoliStickSources;
+
+// Replaces the list by the sources of a stencil.
+NOLI_WARN_UNUSED NoliStatus noli_stick_sources(const NoliStickTable* table, NoliContext* context,
+                                               const int32_t node[4], const int32_t entity[2],
+                                               int32_t n_first, NoliStickSources* sources);
+
 // Mean rotation of the two sides of a stencil from the start of the step to x: of vertex a and, if
 // it is not NOLI_NULL_INDEX, of vertex b, else of a half-space.
 NoliMat3 noli_stick_rotation(const NoliStickTable* table, int32_t a, int32_t b, const double* x);
 
-// `slip` in the plane with this unit normal, of the same length unless it is nearly normal.
+// Whether the rotation of an edge by an angle with this cosine is one.
+bool noli_stick_turns(double cosine);
+
+// `slip` in the plane with this unit normal, of the same length unless it is nearly normal: whether
+// a slip of this length is not, with this length of its part in the plane.
+bool noli_stick_keeps_length(double length, double in_plane);
 NoliVec3 noli_stick_in_plane(NoliVec3 slip, NoliVec3 normal);
 
-// The law of implicit friction, which has no viscosity where contacts stick.
-static inline NoliSlidingLaw noli_stick_or_velocity_law(const NoliFrictionLaw* law,
-                                                        const NoliStickTable* stick, double eps_v,
-                                                        double h_v) {
-  return stick != NULL ? noli_stick_law(law, stick->length, stick->rate * stick->duration)
-                       : noli_sliding_law(law, eps_v, h_v);
-}
+// The law of implicit friction; its drag acts on the displacement of the step alone (sliding.h).
+NoliSlidingLaw noli_stick_or_velocity_law(const NoliFrictionLaw* law, const NoliStickTable* stick,
+                                          double eps_v, double h_v);
 
 // 1, or -1 if sum_i w_i x_i is the second side less the first one, as it is for a closest feature
 // of two nearly parallel edges: slips of the state are those of the first side.
@@ -151,8 +167,19 @@ NOLI_WARN_UNUSED NoliStatus noli_stick_collect(const NoliStickTable* table, Noli
                                                const NoliFriction* data, const double* x,
                                                double scale, bool late, NoliStickList* list);
 
-// Sorts by key.
+// Puts the lists of all ranks, whose contacts are divided, together: all get the same.
+NOLI_WARN_UNUSED NoliStatus noli_stick_gather(NoliContext* context, NoliStickList* list);
+
+// Sorts by key, and contacts with the same key by their numbers: the order does not depend on that
+// before.
 void noli_stick_sort(NoliStickList* list);
+
+// Tells contacts of the end of a step (n) whether they hold, and how far they have slid, where a
+// sorted list has slips of the same stencils.
+void noli_stick_tell(const NoliStickList* list, int64_t n, NoliContactInfo* contact);
+
+// The place of a key in a sorted list; NOLI_NULL_INDEX: it is not there.
+int64_t noli_stick_row(const NoliStickList* list, const int64_t key[NOLI_STICK_WORDS]);
 
 // The energy stored in the slips of the state, J.
 double noli_stick_energy(const NoliStickTable* table, const NoliContactPairs* pairs);

@@ -1,4 +1,5 @@
-// Parameters of contact: coefficients of friction, its distance and stiffness, and offsets.
+// Parameters of contact: coefficients of friction, its distance and stiffness, the stick length,
+// and offsets.
 #include "derive/parameters/parameter_type.h"
 
 #include "define/definition.h"
@@ -121,6 +122,39 @@ const NoliParameterType noli_parameter_contact = {.of = NOLI_OF_SCENE,
                                                   .read = read_contact,
                                                   .map = map_contact,
                                                   .apply = apply_contact};
+
+// ---- the stick length ---------------------------------------------------------------------------
+
+static const char* stick_length_defect(const NoliSim* sim, const NoliParameter* def) {
+  (void)def;
+  return sim->model->problem.friction.sticks ? NULL
+                                             : "only contacts of friction.law \"stick\" have one";
+}
+
+static void read_stick_length(const NoliSim* sim, const NoliParameter* def, double* value) {
+  (void)def;
+  *value = sim->model->problem.friction.stick_length;
+}
+
+static NoliStatus map_stick_length(NoliParameters* self, const NoliSim* sim,
+                                   const NoliParameter* def, int32_t point, int32_t component) {
+  (void)sim, (void)def, (void)point, (void)component;
+  return noli_parameter_add(self, NOLI_INPUT_CONTACT, NOLI_CONTACT_STICK, 1.0);
+}
+
+static NoliStatus apply_stick_length(NoliContext* context, const NoliParameter* def,
+                                     const double* value, NoliOwnedDefinition* definition) {
+  (void)context, (void)def;
+  definition->def->stick_length = (NoliScaled){*value, NOLI_ABSOLUTE};
+  return NOLI_OK;
+}
+
+const NoliParameterType noli_parameter_stick_length = {.of = NOLI_OF_SCENE,
+                                                       .n_component = 1,
+                                                       .defect = stick_length_defect,
+                                                       .read = read_stick_length,
+                                                       .map = map_stick_length,
+                                                       .apply = apply_stick_length};
 
 // ---- offsets ------------------------------------------------------------------------------------
 

@@ -111,6 +111,7 @@ extern const NoliParameterType noli_parameter_spring;
 extern const NoliParameterType noli_parameter_volume;
 extern const NoliParameterType noli_parameter_friction;
 extern const NoliParameterType noli_parameter_contact; // distance and stiffness
+extern const NoliParameterType noli_parameter_stick_length;
 extern const NoliParameterType noli_parameter_offset;
 
 // Points that have values of their own.

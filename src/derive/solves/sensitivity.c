@@ -4,6 +4,7 @@
 #include "derive/solves/sensitivity_solve.h"
 #include "math/sums.h"
 #include "step/conditions.h"
+#include "step/integration.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,6 +45,7 @@ NoliStatus noli_sensitivity_create(NoliSim* sim, unsigned wanted, NoliPairClasse
 
   NOLI_NEW_ZERO(sim->context, self, 1);
   self->context = self->mixed.context = self->part_list.context = sim->context;
+  self->slips.list.context = sim->context;
   self->sim = sim;
   self->wanted = self->mixed.wanted = self->part_list.wanted = wanted;
   self->classes = classes;
@@ -87,6 +89,9 @@ void noli_sensitivity_destroy(NoliSensitivity** owner) {
   noli_array_free(self->context, &self->mixed.blocks);
   noli_mixed_list_clear(&self->part_list);
   noli_array_free(self->context, &self->part_list.blocks);
+  noli_mixed_list_clear(&self->slips.list);
+  noli_array_free(self->context, &self->slips.list.blocks);
+  noli_array_free(self->context, &self->ends);
   for (int32_t f = 0; self->force != NULL && f < self->sim->model->n_force; f++) {
     noli_free(self->context, self->force[f]);
   }
@@ -179,10 +184,48 @@ static void sensitivity_set_damping(NoliSensitivity* self, const NoliTapePart* p
   noli_stage_set_damping(stage, self->damped);
 }
 
-// The stage of a part at time t with these predictions: its friction lagged at `lagged`, at x.
+// Contacts that stick begin with the slips at the start of the part. `late`: noli_stick_collect.
+static NoliStatus begin_slips(NoliSensitivity* self, const NoliTapePart* part, int32_t index,
+                              bool late) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  self->mixed.slips = NULL;
+  self->ends.count = 0;
+  noli_mixed_list_clear(&self->slips.list);
+  if (stage->problem->friction.sticks) {
+    NOLI_TRY(noli_stick_begin(&stage->friction.stick, self->context, part->start.x,
+                              part->start.sizes.n_slips, part->start.slip_key, part->start.slip));
+    noli_sim_time_slips(stage, part->rule, index, part->h);
+    stage->friction.late = late;
+  }
+done:
+  return status;
+}
+
+// The slips at the end of a part, whose last solve ends at x and has lagged friction, or implicit
+// friction there: their derivatives are listed with those of friction.
+static NoliStatus end_slips(NoliSensitivity* self, const double* x) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  self->slips.scale = stage->time.h_e * stage->time.h_e;
+  self->slips.late = noli_sensitivity_is_general(self) || stage->friction.late;
+  NOLI_TRY(noli_stage_collect_slips(stage, x, &self->ends));
+  for (int64_t i = 1; i < self->ends.count; i++) {
+    const NoliStick* two = &self->ends.data[i - 1];
+    NOLI_CHECK(self->context, memcmp(two[0].key, two[1].key, sizeof two->key) != 0,
+               NOLI_ERROR_INTERNAL, "derivatives: two contacts that stick have the same vertices");
+  }
+  self->slips.end = &self->ends;
+  self->mixed.slips = &self->slips;
+done:
+  return status;
+}
+
+// The stage of a part at time t with these predictions: its friction lagged at `lagged`, at x;
+// `ends`: the part ends there.
 static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int32_t index,
-                            double t, const double* x_tilde, const double* lagged,
-                            const double* x) {
+                            double t, const double* x_tilde, const double* lagged, const double* x,
+                            bool ends) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   const NoliTapeStage* from = &part->stage[index];
@@ -207,12 +250,20 @@ static NoliStatus set_stage(NoliSensitivity* self, const NoliTapePart* part, int
   NOLI_TRY(sensitivity_place(stage, lagged));
   NOLI_TRY(noli_stage_lag_friction(stage));
 
-  if (stage->problem->friction.acts && !noli_sensitivity_is_general(self)) {
+  bool implicit = noli_sensitivity_is_general(self);
+  ends = ends && stage->problem->friction.sticks && stage->problem->friction.acts;
+  if (ends && !implicit) {
+    NOLI_TRY(end_slips(self, x));
+  }
+  if (stage->problem->friction.acts && !implicit) {
     NOLI_TRY(stage->problem->contact.model->derivatives->lagged_friction(stage, x, self->classes,
                                                                          &self->mixed));
   }
 
   NOLI_TRY(sensitivity_place(stage, x));
+  if (ends && implicit) {
+    NOLI_TRY(end_slips(self, x));
+  }
   noli_stage_list_terms(stage);
   NOLI_TRY(noli_sensitivity_list_derivatives(self));
 
@@ -235,8 +286,11 @@ NoliStatus noli_sensitivity_set(NoliSensitivity* self, const NoliTapePart* part,
   }
   self->part = NULL;
   memcpy(stage->time.x_hat, from->time.x_hat, noli_sim_vector_bytes(self->sim));
+  bool ends = index == part->n_stages - 1 && solve_index == from->solve.count - 1;
+  NOLI_TRY(begin_slips(self, part, index, index > 0 || solve_index > 0));
   NOLI_TRY(set_stage(self, part, index, from->t, from->time.x_tilde,
-                     noli_tape_lagged(part, index, solve_index), from->solve.data[solve_index]));
+                     noli_tape_lagged(part, index, solve_index), from->solve.data[solve_index],
+                     ends));
   NOLI_TRY(noli_sensitivity_factor(self));
   self->part = part;
   self->stage = index;
@@ -247,12 +301,37 @@ done:
 
 void noli_sensitivity_reset(NoliSensitivity* self) {
   self->part = NULL;
+  noli_mixed_list_clear(&self->mixed); // of which solves read a part
 }
 
 // ---- products -----------------------------------------------------------------------------------
 
-// The terms that depend on x_hat.
-#define VISCOUS (NOLI_ROLE_FRICTION | NOLI_ROLE_DRAG | NOLI_ROLE_DAMPING)
+// The terms that depend on x - x_hat, or on x - x_0 with the positions at the start of the part:
+// friction that sticks. Adds the products of their Jacobians with lambda, the derivatives by x_hat
+// and by x_0; forward subtracts those of their changes.
+#define VISCOUS (NOLI_ROLE_DRAG | NOLI_ROLE_DAMPING)
+
+static NoliInput origin_of_friction(const NoliSensitivity* self) {
+  return self->sim->model->problem.friction.sticks ? NOLI_INPUT_BEGIN : NOLI_INPUT_REFERENCE;
+}
+
+static NoliStatus origins_adjoint(NoliSensitivity* self, const double* lambda, NoliInputs* to) {
+  NoliStatus status = NOLI_OK;
+  double* by_origin = to->value[origin_of_friction(self)];
+  NOLI_TRY(noli_sensitivity_multiply(self, true, VISCOUS, lambda, to->value[NOLI_INPUT_REFERENCE]));
+  NOLI_TRY(noli_sensitivity_multiply(self, true, NOLI_ROLE_FRICTION, lambda, by_origin));
+done:
+  return status;
+}
+
+static NoliStatus origins_tangent(NoliSensitivity* self, const NoliInputs* change, double* g) {
+  NoliStatus status = NOLI_OK;
+  const double* of_origin = change->value[origin_of_friction(self)];
+  NOLI_TRY(noli_sensitivity_multiply(self, false, VISCOUS, change->value[NOLI_INPUT_REFERENCE], g));
+  NOLI_TRY(noli_sensitivity_multiply(self, false, NOLI_ROLE_FRICTION, of_origin, g));
+done:
+  return status;
+}
 
 // Derivative of G by the mass of a node: of inertia and drag, component j.
 static double by_mass(const NoliStage* stage, int64_t j) {
@@ -360,7 +439,7 @@ NoliStatus noli_sensitivity_adjoint(NoliSensitivity* self, const double* b, Noli
   // x - x_tilde and x - x_hat: -dG/dx_tilde is the Hessian of inertia
   NOLI_TRY(noli_sensitivity_multiply(self, true, NOLI_ROLE_INERTIA, lambda,
                                      to->value[NOLI_INPUT_PREDICTED]));
-  NOLI_TRY(noli_sensitivity_multiply(self, true, VISCOUS, lambda, to->value[NOLI_INPUT_REFERENCE]));
+  NOLI_TRY(origins_adjoint(self, lambda, to));
   inputs_adjoint(self, lambda, to);
   ties_adjoint(self, lambda, to);
   negate(lambda, n);
@@ -393,7 +472,7 @@ NoliStatus noli_sensitivity_tangent(NoliSensitivity* self, const NoliInputs* cha
   memset(self->product, 0, (size_t)n * sizeof *g);
   NOLI_TRY(noli_sensitivity_multiply(self, false, NOLI_ROLE_INERTIA,
                                      change->value[NOLI_INPUT_PREDICTED], g));
-  NOLI_TRY(noli_sensitivity_multiply(self, false, VISCOUS, change->value[NOLI_INPUT_REFERENCE], g));
+  NOLI_TRY(origins_tangent(self, change, g));
   negate(g, n);
   for (int32_t i = 0; moves_targets(self) && i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
@@ -420,6 +499,20 @@ done:
   return status;
 }
 
+// ---- slips --------------------------------------------------------------------------------------
+
+int64_t noli_sensitivity_slip_count(const NoliSensitivity* self) {
+  return self->ends.count;
+}
+
+void noli_sensitivity_slips_adjoint(NoliSensitivity* self, const double* b, NoliInputs* to) {
+  list_adjoint(&self->slips.list, 1.0, b, to);
+}
+
+void noli_sensitivity_slips_tangent(NoliSensitivity* self, const NoliInputs* change, double* slip) {
+  list_tangent(&self->slips.list, change, slip);
+}
+
 // ---- the force at the start ---------------------------------------------------------------------
 
 // All but inertia.
@@ -427,6 +520,7 @@ done:
 
 // The stage at the start, where f = -dG/dx / h_e^2 without inertia.
 NoliStatus noli_sensitivity_set_start(NoliSensitivity* self, const NoliTapePart* part) {
+  NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage = self->sim->own_stage;
   double *x_hat = stage->time.x_hat, h_v = part->stage[0].time.h_v;
   self->part = NULL;
@@ -435,7 +529,11 @@ NoliStatus noli_sensitivity_set_start(NoliSensitivity* self, const NoliTapePart*
   }
   noli_stage_follow(stage, x_hat);
   noli_history_links_begin(self->sim, part, 0.0);
-  return set_stage(self, part, 0, *part->start.time, part->start.x, part->start.x, part->start.x);
+  NOLI_TRY(begin_slips(self, part, 0, false));
+  NOLI_TRY(set_stage(self, part, 0, *part->start.time, part->start.x, part->start.x, part->start.x,
+                     false));
+done:
+  return status;
 }
 
 NoliStatus noli_sensitivity_force_adjoint(NoliSensitivity* self, const NoliTapePart* part,
@@ -455,7 +553,7 @@ NoliStatus noli_sensitivity_force_adjoint(NoliSensitivity* self, const NoliTapeP
   double* lagged = to->value[NOLI_INPUT_LAGGED];
   memset(hat, 0, (size_t)n * sizeof *hat);
   memset(lagged, 0, (size_t)n * sizeof *lagged);
-  NOLI_TRY(noli_sensitivity_multiply(self, true, VISCOUS, lambda, hat));
+  NOLI_TRY(origins_adjoint(self, lambda, to));
   inputs_adjoint(self, lambda, to);
   ties_adjoint(self, lambda, to);
   negate(lambda, n);
@@ -484,7 +582,7 @@ NoliStatus noli_sensitivity_force_tangent(NoliSensitivity* self, const NoliTapeP
   noli_add_scaled(n, -stage->time.h_v, v, hat);
   memcpy(change->value[NOLI_INPUT_LAGGED], x, (size_t)n * sizeof *x);
   memset(g, 0, (size_t)n * sizeof *g);
-  NOLI_TRY(noli_sensitivity_multiply(self, false, VISCOUS, hat, g));
+  NOLI_TRY(origins_tangent(self, change, g));
   negate(g, n);
   NOLI_TRY(noli_sensitivity_multiply(self, false, FORCES, x, g));
   inputs_tangent(self, change, g);

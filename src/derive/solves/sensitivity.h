@@ -78,6 +78,13 @@ NOLI_WARN_UNUSED NoliStatus noli_sensitivity_masses_tangent(NoliSensitivity* sen
                                                             const NoliInputs* change,
                                                             double* force);
 
+// The slips at the end of a part (contact/derivatives/stick_derivatives.h), whose last solve is set
+// up: how many there are; from derivatives b by their numbers those by inputs, of END positions and
+// SLIP at the start, too; forward adds their change.
+int64_t noli_sensitivity_slip_count(const NoliSensitivity* self);
+void noli_sensitivity_slips_adjoint(NoliSensitivity* self, const double* b, NoliInputs* to);
+void noli_sensitivity_slips_tangent(NoliSensitivity* self, const NoliInputs* change, double* slip);
+
 // To be called when the parts of a tape are gone, or the stage was used for something else.
 void noli_sensitivity_reset(NoliSensitivity* self);
 

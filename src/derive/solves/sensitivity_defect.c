@@ -58,8 +58,10 @@ static const char* defect_of(const NoliSim* sim, unsigned wanted) {
            "contact.distance or contact.eps_target is below 1e-4 of it: choose longer ones, or "
            "closed obstacles";
   }
-  if (problem->friction.sticks && problem->friction.acts) {
-    return "friction.law \"stick\" keeps slips that are not differentiated: choose \"velocity\"";
+  if (problem->friction.sticks && problem->friction.acts &&
+      !problem->contact.model->derivatives->sticks) {
+    return "the slips of friction.law \"stick\" are not differentiated with this contact model: "
+           "choose \"ipc\" or \"gcp\", or friction.law \"velocity\"";
   }
   if (model->integrator->decoupled) {
     return "\"trapezoidal_decoupled\" is not differentiated: choose \"trapezoidal\"";

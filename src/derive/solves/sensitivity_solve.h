@@ -4,6 +4,7 @@
 // place depend on, and sensitivity_polish.c ends solves accurately.
 #pragma once
 
+#include "contact/derivatives/stick_derivatives.h"
 #include "derive/solves/sensitivity.h"
 #include "linalg/solver.h"
 
@@ -15,6 +16,8 @@ struct NoliSensitivity {
   NoliTieDerivatives ties;
   NoliMixedList mixed;      // of the current solve
   NoliMixedList part_list;  // of a part of its terms; scratch
+  NoliSlipLinks slips;      // of the last solve of a part, of contacts that stick
+  NoliStickList ends;       // the slips there
   const NoliTapePart* part; // it is one of this part; NULL: nothing is set up
   int32_t stage;
   int64_t solve;

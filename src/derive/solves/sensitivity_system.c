@@ -1,7 +1,13 @@
 // The linear systems of derivatives of one solve, and products with its Jacobians.
 #include "derive/solves/sensitivity_solve.h"
 
+#include "math/larger.h"
+
+#include <math.h>
 #include <string.h>
+
+// Corrections of a solution by what the matrix leaves out.
+enum { MAX_REFINEMENTS = 30 };
 
 bool noli_sensitivity_wants(const NoliSensitivity* self, NoliInput input) {
   return (self->wanted >> input & 1u) != 0;
@@ -85,8 +91,22 @@ done:
   return status;
 }
 
-NoliStatus noli_sensitivity_solve(NoliSensitivity* self, bool transposed, const double* b,
-                                  double* x) {
+// The Jacobian of implicit friction that sticks leaves out how slips turn, which is in the list of
+// derivatives: adds the product with that part.
+static void multiply_turning(const NoliSensitivity* self, bool transposed, const double* w,
+                             double* y) {
+  for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
+    const NoliMixedBlocks* blocks = &self->mixed.blocks.data[i];
+    if (blocks->kind == NOLI_INPUT_END && transposed) {
+      noli_mixed_multiply_transposed(blocks, 1.0, w, y);
+    } else if (blocks->kind == NOLI_INPUT_END) {
+      noli_mixed_multiply(blocks, w, y);
+    }
+  }
+}
+
+// With the matrix alone.
+static NoliStatus solve_matrix(NoliSensitivity* self, bool transposed, const double* b, double* x) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = self->sim->stage;
   NoliSystem* system = &stage->system;
@@ -104,6 +124,50 @@ NoliStatus noli_sensitivity_solve(NoliSensitivity* self, bool transposed, const 
   noli_system_mask(system, x);
   noli_stage_follow_vectors(stage, x);
 done:
+  return status;
+}
+
+NoliStatus noli_sensitivity_solve(NoliSensitivity* self, bool transposed, const double* b,
+                                  double* x) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = self->sim->stage;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  double *rest = NULL, *correction = NULL, largest = 0.0, last = INFINITY;
+  NOLI_TRY(solve_matrix(self, transposed, b, x));
+  bool turns = false;
+  for (int64_t i = 0; i < self->mixed.blocks.count; i++) {
+    turns = turns || self->mixed.blocks.data[i].kind == NOLI_INPUT_END;
+  }
+  if (!turns) {
+    return NOLI_OK;
+  }
+
+  // x = K^-1 (b - E x), where E is about the stick length over the length of an edge
+  NOLI_NEW(self->context, rest, n);
+  NOLI_NEW(self->context, correction, n);
+  for (int32_t k = 0; k < MAX_REFINEMENTS; k++) {
+    memset(rest, 0, (size_t)n * sizeof *rest);
+    multiply_turning(self, transposed, x, rest);
+    noli_stage_act_on_nodes(stage, rest);
+    for (int64_t i = 0; i < n; i++) {
+      rest[i] = b[i] - rest[i];
+    }
+    NOLI_TRY(solve_matrix(self, transposed, rest, correction));
+    double change = 0.0;
+    largest = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+      change = noli_larger(change, fabs(correction[i] - x[i]));
+      largest = noli_larger(largest, fabs(correction[i]));
+      x[i] = correction[i];
+    }
+    if (change <= 1e-14 * largest || !(change < last)) {
+      break;
+    }
+    last = change;
+  }
+done:
+  noli_free(self->context, rest);
+  noli_free(self->context, correction);
   return status;
 }
 
@@ -177,6 +241,9 @@ NoliStatus noli_sensitivity_multiply(NoliSensitivity* self, bool transposed, uns
   const double* x = stage->here->x;
   double *blocks = NULL, sign = transposed ? -1.0 : 1.0;
 
+  if ((roles & NOLI_ROLE_IMPLICIT_FRICTION) != 0) {
+    multiply_turning(self, transposed, w, y);
+  }
   for (int32_t t = 0; t < stage->terms.n; t++) {
     const NoliEnergyTerm* term = &stage->here->term[t];
     if (!noli_stage_has(stage, t, roles) || term->n_stencil == 0) {

@@ -42,11 +42,25 @@ done:
   return status;
 }
 
+static NoliStatus require_slips(NoliSim* sim, NoliFieldResults* results) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = noli_sim_vertex_count(sim);
+  if (results->slid == NULL) {
+    NOLI_NEW(sim->context, results->slid, n);
+    NOLI_NEW(sim->context, results->sticking, n);
+    NOLI_TRY(noli_sim_contact_slips(sim, results->slid, results->sticking));
+  }
+done:
+  return status;
+}
+
 void noli_field_results_free(NoliContext* context, NoliFieldResults* results) {
   noli_free(context, results->element);
   noli_free(context, results->vertex);
   noli_free(context, results->pressure);
   noli_free(context, results->gap);
+  noli_free(context, results->slid);
+  noli_free(context, results->sticking);
   noli_free(context, results->vector);
   *results = (NoliFieldResults){0};
 }
@@ -111,6 +125,25 @@ static NoliStatus gap(NoliSim* sim, NoliFieldResults* results, float* values) {
   return status;
 }
 
+// NaN where no contact sticks, in both.
+static NoliStatus slid(NoliSim* sim, NoliFieldResults* results, float* values) {
+  NoliStatus status = require_slips(sim, results);
+  for (int32_t i = 0; status == NOLI_OK && i < noli_sim_vertex_count(sim); i++) {
+    values[i] = results->sticking[i] != NOLI_STICKING_NONE ? (float)results->slid[i] : NAN;
+  }
+  return status;
+}
+
+static NoliStatus held(NoliSim* sim, NoliFieldResults* results, float* values) {
+  NoliStatus status = require_slips(sim, results);
+  for (int32_t i = 0; status == NOLI_OK && i < noli_sim_vertex_count(sim); i++) {
+    int32_t sticking = results->sticking[i];
+    values[i] =
+        sticking == NOLI_STICKING_NONE ? NAN : (sticking == NOLI_STICKING_HELD ? 1.0F : 0.0F);
+  }
+  return status;
+}
+
 static NoliStatus reaction(NoliSim* sim, NoliFieldResults* results, float* values) {
   NoliStatus status = NOLI_OK;
   int64_t n = 3 * (int64_t)noli_sim_vertex_count(sim);
@@ -154,6 +187,8 @@ static const NoliFrameField fields[] = {
     {"reaction", "N, force that prescribed vertices need", false, 3, reaction},
     {"contact_pressure", "Pa, normal contact force over area", false, 1, pressure},
     {"gap", "m, of contacts; NaN: none", false, 1, gap},
+    {"slid", "m, how far contacts that stick have slid in all; NaN: none", false, 1, slid},
+    {"held", "1 where they hold, 0 where one slides; NaN: none", false, 1, held},
 };
 
 const NoliFrameField* noli_frame_field_at(int32_t index) {

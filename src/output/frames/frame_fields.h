@@ -11,6 +11,8 @@ typedef struct NoliFieldResults {
   NoliStress* vertex;  // (n_vert); NULL: not yet
   double* pressure;    // (n_vert); NULL: not yet
   double* gap;         // (n_vert)
+  double* slid;        // (n_vert); NULL: not yet
+  int32_t* sticking;   // (n_vert)
   double* vector;      // (n_vert x 3) scratch
 } NoliFieldResults;
 

@@ -36,4 +36,5 @@ const NoliContactDerivatives noli_contact_barrier_derivatives = {
     .lagged_friction = barrier_lagged_friction,
     .implicit_friction = barrier_implicit_friction,
     .gradient = barrier_gradient,
+    .sticks = true,
     .inputs = 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT | 1u << NOLI_INPUT_OFFSET};

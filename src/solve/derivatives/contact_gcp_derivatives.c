@@ -64,5 +64,6 @@ const NoliContactDerivatives noli_contact_gcp_derivatives = {
     .lagged_friction = gcp_lagged_friction,
     .implicit_friction = gcp_implicit_friction,
     .gradient = gcp_gradient,
+    .sticks = true,
     .inputs = 1u << NOLI_INPUT_REST | 1u << NOLI_INPUT_CONTACT | 1u << NOLI_INPUT_WEIGHT |
               1u << NOLI_INPUT_SUPPORT | 1u << NOLI_INPUT_OFFSET};

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum { SETTINGS_MAX = 16, SETTING_LENGTH = 160 };
+enum { SETTINGS_MAX = 16, SETTING_LENGTH = 320 };
 
 // Replaced values of the scene.
 typedef struct Settings {

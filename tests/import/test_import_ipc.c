@@ -226,7 +226,7 @@ static void settings(void** state) {
   // relative to the diagonal sqrt(3); the stiffness is one of the incremental potential
   expect(root, "contact", "{'distance': 0.017320508075688773, 'stiffness': 32}");
   expect(root, "friction",
-         "{'coefficient': 0.2, 'speed': 0.051961524227066319, "
+         "{'coefficient': 0.2, 'speed': 0.051961524227066319, 'law': 'velocity', "
          "'iterations': 'until_convergence'}");
   expect(root, "solver", "{'tolerance': 0.17320508075688773}");
   assert_null(json_object_get(root, "pairs"));
@@ -236,17 +236,18 @@ static void settings(void** state) {
   root = tree(HEAD "useAbsParameters\ndHat 0.01\nepsv 0.02\ntol 2 1e-3 1e-3\nfricIterAmt 3\n"
                    "dampingStiff 1e-6\n");
   expect(root, "contact.distance", "0.01");
-  expect(root, "friction", "{'coefficient': 0, 'speed': 0.02, 'iterations': 3}");
+  expect(root, "friction", "{'coefficient': 0, 'speed': 0.02, 'law': 'velocity', 'iterations': 3}");
   expect(root, "solver.tolerance", "0.04");
   expect(root, "bodies.0.material.damping", "0.0016");
   json_decref(root);
 
   // one solve requested by the scene is not the default
   root = tree(HEAD "useAbsParameters\nselfFric 0.2\nepsv 0.02\nfricIterAmt 1\n");
-  expect(root, "friction", "{'coefficient': 0.2, 'speed': 0.02, 'iterations': 1}");
+  expect(root, "friction",
+         "{'coefficient': 0.2, 'speed': 0.02, 'law': 'velocity', 'iterations': 1}");
   json_decref(root);
   root = tree(HEAD "useAbsParameters\nselfFric 0.2\nepsv 0.02\n");
-  expect(root, "friction", "{'coefficient': 0.2, 'speed': 0.02}");
+  expect(root, "friction", "{'coefficient': 0.2, 'speed': 0.02, 'law': 'velocity'}");
   json_decref(root);
 }
 
@@ -264,12 +265,14 @@ static void values_that_fall_within_a_step(void** state) {
                                    "0.001; Noli solves with 0.001\n"));
   assert_non_null(strstr(log.text, "eps_v falls from 4e-05 to 1e-05;"));
   expect(root, "contact.distance", "0.001");
-  expect(root, "friction", "{'coefficient': 0.1, 'speed': 1e-05, 'iterations': 5}");
+  expect(root, "friction",
+         "{'coefficient': 0.1, 'speed': 1e-05, 'law': 'velocity', 'iterations': 5}");
   json_decref(root);
   // values below their target stay; the last scene of cards has 1.000001e-5 and 1e-5
   root = tree(HEAD "useAbsParameters\ntuning 6 0 1e-3 1e-2 1e-9 1.000001e-5 1e-5\nfricIterAmt 4\n");
   expect(root, "contact.distance", "0.001");
-  expect(root, "friction", "{'coefficient': 0, 'speed': 1e-05, 'iterations': 4}");
+  expect(root, "friction",
+         "{'coefficient': 0, 'speed': 1e-05, 'law': 'velocity', 'iterations': 4}");
   json_decref(root);
   root = tree(HEAD "tuning 6 0 1e-3 1e-3 1e-9 1e-4 1e-5\nfricIterAmt -1\n");
   expect(root, "friction.iterations", "'until_convergence'");

@@ -565,6 +565,7 @@ static void divide_step(const char* integrator, int32_t max_iterations) {
     world.def.integrator = integrator;
     world.def.barrier_stiffness = 1e10;
     world.def.time_step = 0.02;
+    world.def.stick_length = (NoliScaled){1e-6, false}; // the default is proportional to the step
     if (k == 0) {
       world.def.max_iterations = max_iterations;
       world.def.max_substeps = 1024;

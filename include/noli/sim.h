@@ -400,6 +400,15 @@ NOLI_API int64_t noli_sim_constraint_count(const NoliSim* sim);
 /// Fails with NOLI_ERROR_MEMORY and changes nothing.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_constraint_count(NoliSim* sim, int64_t count);
 
+/// Number of contacts whose elastic slips the state holds, in the fields "slip_key" and "slip";
+/// 0 unless contacts stick.
+NOLI_API int64_t noli_sim_slip_count(const NoliSim* sim);
+
+/// Makes the two fields hold `count` contacts; all must be written before the next step, which
+/// fails with NOLI_ERROR_ARGUMENT where they are not those of a state. Fails with NOLI_ERROR_MEMORY
+/// and changes nothing.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_slip_count(NoliSim* sim, int64_t count);
+
 /// A hash of every bit of the state.
 NOLI_API uint64_t noli_sim_state_hash(const NoliSim* sim);
 

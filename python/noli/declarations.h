@@ -738,6 +738,8 @@ typedef struct NoliStateField {
 bool noli_sim_state_field_sized(NoliSim* sim, int32_t index, NoliStateField* field, size_t size);
 int64_t noli_sim_constraint_count(const NoliSim* sim);
 NoliStatus noli_sim_set_constraint_count(NoliSim* sim, int64_t count);
+int64_t noli_sim_slip_count(const NoliSim* sim);
+NoliStatus noli_sim_set_slip_count(NoliSim* sim, int64_t count);
 uint64_t noli_sim_state_hash(const NoliSim* sim);
 const char* noli_sim_state_difference(const NoliSim* one, const NoliSim* other);
 NoliStatus noli_sim_copy_state(NoliSim* sim, const NoliSim* from);

@@ -444,6 +444,30 @@ done:
   return status;
 }
 
+int64_t noli_sim_slip_count(const NoliSim* sim) {
+  if (sim == NULL) {
+    return 0;
+  }
+  return sim->state.sizes.n_slips;
+}
+
+NoliStatus noli_sim_set_slip_count(NoliSim* sim, int64_t count) {
+  NOLI_REQUIRE_IDLE(sim, sim != NULL);
+  NoliStatus status = NOLI_OK;
+  int64_t before = sim->state.sizes.n_slips;
+  NOLI_CHECK(sim->context, count >= 0, NOLI_ERROR_ARGUMENT,
+             "the number of contacts that stick must not be negative");
+  NOLI_TRY(noli_state_resize_slips(sim->context, &sim->state, count));
+  for (int64_t i = NOLI_STICK_WORDS * before; i < NOLI_STICK_WORDS * count; i++) {
+    sim->state.slip_key[i] = 0;
+  }
+  for (int64_t i = NOLI_STICK_NUMBERS * before; i < NOLI_STICK_NUMBERS * count; i++) {
+    sim->state.slip[i] = 0.0;
+  }
+done:
+  return status;
+}
+
 uint64_t noli_sim_state_hash(const NoliSim* sim) {
   if (sim == NULL) {
     return 0;

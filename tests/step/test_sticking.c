@@ -291,6 +291,34 @@ static void assert_same(const NoliSim* one, const NoliSim* other) {
   }
 }
 
+// A state is also what its fields are.
+static void fields_hold_slips(void** state) {
+  (void)state;
+  World world = block_on_slope((Way)PLAIN, 1.05 * TANGENT, true);
+  NoliSim* copy = NULL;
+  world_start(&world);
+  steps(&world, 7);
+  ASSERT_OK(noli_sim_create(world.context, &world.def, &copy));
+  assert_true(noli_sim_slip_count(world.sim) > 0);
+  assert_true(noli_sim_slip_count(copy) == 0);
+  ASSERT_OK(noli_sim_set_slip_count(copy, noli_sim_slip_count(world.sim)));
+  assert_int_equal(noli_sim_step(copy, NULL), NOLI_ERROR_ARGUMENT); // not written yet
+  NoliStateField from, to;
+  for (int32_t i = 0; noli_sim_state_field(world.sim, i, &from); i++) {
+    assert_true(noli_sim_state_field(copy, i, &to));
+    assert_string_equal(from.name, to.name);
+    assert_true(from.count == to.count);
+    memcpy(to.data, from.data, sizeof(double) * (size_t)from.count); // or int64_t
+  }
+  assert_same(world.sim, copy);
+  world_step(&world);
+  ASSERT_OK(noli_sim_step(copy, NULL));
+  assert_same(world.sim, copy);
+  assert_int_equal(noli_sim_set_slip_count(copy, -1), NOLI_ERROR_ARGUMENT);
+  noli_sim_destroy(&copy);
+  world_done(&world);
+}
+
 // A held block is resumed to the bit, from bytes, from a checkpoint and as a clone.
 static void a_hold_is_resumed(void** state) {
   (void)state;
@@ -658,6 +686,7 @@ int main(void) {
       cmocka_unit_test(a_grip_turns_a_full_circle),
       cmocka_unit_test(load_steps_have_friction_without_a_speed),
       cmocka_unit_test(a_hold_is_resumed),
+      cmocka_unit_test(fields_hold_slips),
       cmocka_unit_test(a_hold_survives_other_bodies),
       cmocka_unit_test(a_hold_survives_another_time_step),
       cmocka_unit_test(copies_keep_their_own_slips),

@@ -9,7 +9,7 @@
 
 // ---- functions that a simulation calls ----------------------------------------------------------
 
-enum { N_TRIED = 24 };
+enum { N_TRIED = 25 };
 
 // The calls that a function of the host tries.
 typedef struct Host {
@@ -54,6 +54,7 @@ static void try_all(Host* host) {
   host->status[n++] = noli_sim_set_pair(sim, &pair);
   host->status[n++] = noli_sim_set_material(sim, 0, NOLI_NULL_INDEX, &material);
   host->status[n++] = noli_sim_set_constraint_count(sim, 3);
+  host->status[n++] = noli_sim_set_slip_count(sim, 3);
   host->status[n++] = noli_sim_add_body(sim, &body, NULL);
   host->status[n++] = noli_sim_remove_body(sim, 1);
   host->status[n++] = noli_sim_set_pose(sim, 0, &(NoliPose){.quaternion = {1}});

@@ -219,6 +219,8 @@ NoliStatus noli_stick_begin(NoliStickTable* table, NoliContext* context, const d
   memset(first, 0, (size_t)table->first.count * sizeof *first);
   for (int64_t i = 0; i < n; i++) {
     noli_stick_unpack(key + NOLI_STICK_WORDS * i, node, entity, &n_first);
+    NOLI_CHECK(context, value[NOLI_STICK_NUMBERS * i + 3] > 0.0, NOLI_ERROR_ARGUMENT,
+               "the state: contact %lld that sticks has no normal force", (long long)i);
     for (int32_t k = 0; k < node_count(node); k++) {
       NOLI_CHECK(context, node[k] >= 0 && node[k] < table->n_vert, NOLI_ERROR_ARGUMENT,
                  "the state: contact %lld that sticks names vertex %d, there are %d", (long long)i,

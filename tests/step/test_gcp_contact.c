@@ -488,12 +488,7 @@ static uint64_t hash_after(int32_t n_threads, int steps, int resume_at, const ch
       // a new simulation with the same state
       NoliSim* fresh = NULL;
       ASSERT_OK(noli_sim_create(world.context, &world.def, &fresh));
-      NoliStateField from, to;
-      for (int32_t f = 0; noli_sim_state_field(world.sim, f, &from); f++) {
-        assert_true(noli_sim_state_field(fresh, f, &to));
-        assert_int_equal(from.count, to.count);
-        memcpy(to.data, from.data, (size_t)from.count * 8);
-      }
+      ASSERT_OK(noli_sim_copy_state(fresh, world.sim));
       noli_sim_destroy(&world.sim);
       world.sim = fresh;
     }

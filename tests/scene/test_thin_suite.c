@@ -107,11 +107,12 @@ static void cards_interleave(void** state) {
 
 // Three cloths lie in a funnel, until a plunger that descends at 0.3 m/s pushes them through: the
 // lower one around the upper ones, all of it below the exit at the end. Friction and the method of
-// integration take energy, and nothing but the plunger adds any.
+// integration take energy, and nothing adds any but the plunger and the choice of another barrier
+// stiffness for a step, which scales the energy of the contacts that there are.
 static void cloths_pass_a_funnel(void** state) {
   (void)state;
   Run run = start_made("generated: funnel 8");
-  double work = 0.0, before = INFINITY, exit_y = -0.1;
+  double work = 0.0, before = INFINITY, contact = 0.0, stiffness = 1.0, exit_y = -0.1;
   int32_t iterations = 0;
   int64_t contacts = 0;
   for (int32_t i = 0; i < 90; i++) {
@@ -122,8 +123,11 @@ static void cloths_pass_a_funnel(void** state) {
     const NoliStepReport* report = &run.report;
     double energy = report->kinetic + report->elastic + report->gravity + report->contact_energy +
                     report->friction_stored;
-    ASSERT_AT_MOST(energy - work, before + 1e-6);
+    double stiffened = contact > 0.0 ? contact * (report->kappa / stiffness - 1.0) : 0.0;
+    ASSERT_AT_MOST(energy - work, before + stiffened + 1e-6);
     before = energy - work;
+    contact = report->contact_energy;
+    stiffness = report->kappa;
     iterations += report->newton_iterations;
     contacts = report->contacts > contacts ? report->contacts : contacts;
     for (int32_t b = 0; i == 44 && b < 3; b++) {

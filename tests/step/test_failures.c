@@ -222,7 +222,7 @@ static void every_allocation_may_fail(void** state) {
       {"matrix_free", "trapezoidal", "implicit_newton", "implicit", NULL, NULL, 20, 0},
       {"umfpack", "backward_euler", "implicit_newton", "lagged", NULL, NULL, 20, 0},
       {"dense", "backward_euler", NULL, NULL, "implicit_surface", fallen_ball, 20, 0},
-      {"dense", "backward_euler", "projected_newton", NULL, NULL, boxes_on_slab, 20, 7},
+      {"dense", "backward_euler", "projected_newton", NULL, NULL, boxes_on_slab, 20, 8},
       {"cholmod", "backward_euler", NULL, NULL, "gcp", boxes_on_slab, 60, 0},
       {"cholmod", "tr_bdf2", NULL, NULL, "gcp", fallen_ball, 20, 0},
       {"umfpack", "backward_euler", NULL, "implicit", "gcp", boxes_on_slab, 20, 0},

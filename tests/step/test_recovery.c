@@ -42,8 +42,7 @@ static World squeezed_box(const Method* method, int32_t max_iterations) {
   world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
   world_add_motion(&world, 1, sink, (void*)(uintptr_t)&method->speed);
   world.def.time_step = H;
-  // load steps that slide need as many iterations at any length
-  world.def.friction = strcmp(method->integrator, "quasi_static") == 0 ? 5.0 : 0.3;
+  world.def.friction = 0.3;
   world.def.contact_distance = (NoliScaled){2e-3, false};
   world.def.solver = method->solver;
   world.def.friction_method = method->friction;
@@ -57,7 +56,7 @@ static World squeezed_box(const Method* method, int32_t max_iterations) {
 static const Method methods[] = {
     {"projected_newton", "lagged", "backward_euler", 0, 0, 4.0},
     {"projected_newton", "lagged", "bdf2", 0, 0, 4.0},
-    {"projected_newton", "lagged", "trapezoidal", 16, 0, 4.0},
+    {"projected_newton", "lagged", "trapezoidal", 0, 0, 4.0},
     {"projected_newton", "lagged", "sdirk2", 0, 0, 4.0},
     {"projected_newton", "lagged", "tr_bdf2", 0, 0, 4.0},
     {"projected_newton", "lagged", "quasi_static", 0, 0, 4.0},
@@ -209,8 +208,8 @@ static void recovery_can_be_switched_off(void** state) {
 static void projected_newton_takes_over(void** state) {
   (void)state;
   static const Method constrained[] = {
-      {"augmented_lagrangian", "lagged", "backward_euler", 10, 0, 3.0},
-      {"augmented_lagrangian", "lagged", "sdirk2", 17, 0, 3.0},
+      {"augmented_lagrangian", "lagged", "backward_euler", 15, 0, 3.0},
+      {"augmented_lagrangian", "lagged", "sdirk2", 24, 0, 3.0},
       {"implicit_newton", "lagged", "bdf2", 20, 0, 3.0},
       {"implicit_newton", "implicit", "sdirk2", 24, 0, 3.0},
   };

@@ -47,11 +47,9 @@ static void a_new_simulation_with_the_same_state_goes_on_to_the_same_bits(void**
     world_step(&first);
   }
   assert_true(first.report.contacts > 0);
-  NoliStateField from, to;
-  for (int32_t i = 0; noli_sim_state_field(first.sim, i, &from); i++) {
-    assert_true(noli_sim_state_field(second.sim, i, &to));
-    memcpy(to.data, from.data, (size_t)from.count * 8);
-  }
+  // the new one makes room for the slips of contacts, which its own state does not have yet
+  ASSERT_OK(noli_sim_copy_state(second.sim, first.sim));
+  assert_null(noli_sim_state_difference(second.sim, first.sim));
   for (int i = 0; i < 25; i++) {
     world_step(&first);
     world_step(&second);

@@ -187,8 +187,10 @@ static NoliStatus solves_adjoint(NoliChains* self, int32_t chain, const NoliTape
                               &self->inputs[chain], &start);
   }
 
+  double* hat = self->own.value[NOLI_INPUT_REFERENCE];
+  chains_add(self, s == part->n_stages - 1 ? 1.0 : 0.0, self->slid_hat, hat);
   noli_chains_act_on_nodes(self, chain, stage->time.x_tilde, self->own.value[NOLI_INPUT_PREDICTED]);
-  noli_chains_act_on_nodes(self, chain, stage->time.x_hat, self->own.value[NOLI_INPUT_REFERENCE]);
+  noli_chains_act_on_nodes(self, chain, stage->time.x_hat, hat);
 done:
   return status;
 }
@@ -701,7 +703,6 @@ static NoliStatus stage_adjoint(NoliChains* self, int32_t index, const NoliTapeP
   begin_history_adjoint(self, index, part, s);
   chains_add(self, -by_velocity(stage), self->end_v[s], hat);
   chains_add(self, last ? 1.0 : 0.0, self->rubbed, hat);
-  chains_add(self, last ? 1.0 : 0.0, self->slid_hat, hat);
   parabola_adjoint(self, index, part, s, parabola_hat(part, s), hat);
 
   // x_tilde

@@ -358,16 +358,17 @@ static void cloths_lie_on_solids(void** state) {
     for (int i = 0; i < 25; i++) {
       world_step(&world);
     }
-    double centre[3], low = 1.0;
+    double centre[3], middle[3], low = 1.0;
     world_centre(&world, cloth, centre);
+    world_centre(&world, ball, middle);
     int32_t first, count;
     noli_sim_body_range(world.sim, cloth, &first, &count);
     for (int32_t i = first; i < first + count; i++) {
       double x[3];
       memcpy(x, noli_sim_positions(world.sim) + 3 * i, sizeof x);
-      x[1] -= 0.2;
-      low = noli_smaller(low, noli_norm3(noli_load3(x)));
+      low = noli_smaller(low, noli_norm3(noli_sub3(noli_load3(x), noli_load3(middle))));
     }
+    print_message("ball at %.4f %.4f %.4f\n", middle[0], middle[1], middle[2]);
     print_message("%s: centre %.3f %.3f %.3f, closest to the middle %.4f, %lld contacts\n",
                   world.def.friction_method, centre[0], centre[1], centre[2], low,
                   (long long)world.report.contacts);

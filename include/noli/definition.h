@@ -596,7 +596,7 @@ typedef struct NoliSimDef {
                      ///< borrowed; NULL (default): none
   /// friction below its limit: "stick" (default): contacts keep an elastic slip, and hold;
   /// "velocity": a smooth function of the sliding speed, as in [Li2020], contacts creep:
-  /// docs/background/friction.md
+  /// docs/background/friction.md. Implicit friction with "implicit_surface" has "velocity" always
   const char* friction_law;
   NoliScaled stick_length; ///< "stick": m, elastic slip at which a contact slides; value 0
                            ///< (default): friction_speed times the time step, as stiff as

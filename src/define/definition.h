@@ -48,7 +48,8 @@ NOLI_WARN_UNUSED NoliStatus noli_definition_check(NoliContext* context, const No
 
 bool noli_definition_has_implicit_friction(const NoliSimDef* def);
 
-// Whether contacts stick: friction_law.
+// Whether contacts stick: friction_law. Implicit friction on smooth surfaces has the law of the
+// velocity in any case: with slips cloths sank into solids.
 bool noli_definition_sticks(const NoliSimDef* def);
 
 // Prepends the place of the body, and its name, to the message of a failure.

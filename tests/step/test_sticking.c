@@ -80,7 +80,6 @@ static void a_block_on_a_slope_stands(void** state) {
       {NULL, "lagged", "gcp", "backward_euler", NOLI_FRICTION_AUTOMATIC},
       {NULL, "implicit", "gcp", "backward_euler", NOLI_FRICTION_AUTOMATIC},
       {NULL, "lagged", "implicit_surface", "backward_euler", NOLI_FRICTION_AUTOMATIC},
-      {NULL, "implicit", "implicit_surface", "backward_euler", NOLI_FRICTION_AUTOMATIC},
       {NULL, "lagged", "ipc", "bdf2", NOLI_FRICTION_AUTOMATIC},
       {NULL, "lagged", "ipc", "sdirk2", NOLI_FRICTION_AUTOMATIC},
   };
@@ -644,7 +643,6 @@ static void viscosity_resists_the_speed(void** state) {
       PLAIN,
       {NULL, "implicit", "ipc", "backward_euler", NOLI_FRICTION_AUTOMATIC},
       {NULL, "implicit", "gcp", "backward_euler", NOLI_FRICTION_AUTOMATIC},
-      {NULL, "implicit", "implicit_surface", "backward_euler", NOLI_FRICTION_AUTOMATIC},
   };
   double viscosity = 0.3, k = viscosity * G_ACROSS, a = G_ALONG - 0.5 * TANGENT * G_ACROSS;
   for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {

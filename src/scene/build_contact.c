@@ -66,12 +66,7 @@ static NoliStatus check_friction_law(const NoliSceneSource* source, const NoliSc
   NoliStatus status = NOLI_OK;
   NoliSceneNode friction = noli_scene_member(root, "friction");
   NoliSceneNode length = noli_scene_member(&friction, "stick_length");
-  NoliSceneNode law = noli_scene_member(&friction, "law");
   bool sticks = noli_definition_sticks(def);
-  NOLI_SCENE_CHECK(source, &law,
-                   law.value == NULL || sticks || strcmp(def->friction_law, "stick") != 0,
-                   "\"stick\" has no implicit friction with contact.model \"implicit_surface\": "
-                   "must be \"velocity\" there");
   NOLI_SCENE_CHECK(source, &length, length.value == NULL || sticks,
                    "has no effect unless friction.law is \"stick\"");
 done:

@@ -279,7 +279,8 @@ OBJECT(
           INTO(NoliSimDef, friction_speed)),
     FIELD("law", friction_law, "\"stick\"", NULL,
           "`stick`: contacts keep an elastic slip, and hold; `velocity`: friction is a smooth "
-          "function of the sliding speed, and contacts creep: `docs/background/friction.md`.",
+          "function of the sliding speed, and contacts creep; `implicit` friction with "
+          "`implicit_surface` always has `velocity`: `docs/background/friction.md`.",
           INTO(NoliSimDef, friction_law)),
     FIELD("stick_length", positive_scaled, NULL, "m",
           "`stick`: elastic slip at which a contact slides; default: `speed` times the time step, "

@@ -254,9 +254,6 @@ static void compare_with_differences(NoliStage* stage, const double* x, double g
   double* u = malloc(sizeof *u * (size_t)n);
   double* w = malloc(sizeof *w * (size_t)n);
   TestRandom random = {7};
-
-  // how slips turn is not in J (contact/friction/sliding.h): contacts have none
-  ASSERT_OK(noli_stick_begin(&stage->friction.stick, stage->context, x, 0, NULL, NULL));
   for (int trial = 0; trial < 4; trial++) {
     for (int32_t i = 0; i < n; i++) {
       u[i] = test_random(&random, -1.0, 1.0);

@@ -35,8 +35,8 @@ void noli_sim_keep_past(NoliSim* sim);
 // Energy dissipated by damping, J: dx^T D dx / h with the motion dx of the full step.
 NOLI_WARN_UNUSED NoliStatus noli_sim_damping_loss(const NoliSim* sim, double* loss);
 
-// Gives contacts that stick the time of a stage of a step of length h, and how often its
-// displacement counts (contact/friction/stick.h).
+// Gives contacts that stick the time of a stage of a step of length h, and r
+// (contact/friction/stick.h).
 void noli_sim_time_slips(NoliStage* stage, const NoliIntegrator* rule, int32_t index, double h);
 
 // Energy stored in the slips of contacts at the start of the step or at its end, J; 0 unless

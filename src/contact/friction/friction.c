@@ -246,11 +246,10 @@ static double rate_of(const NoliFriction* data) {
 void noli_friction_sliding(const NoliFriction* data, int64_t i, const double* x, double u[2]) {
   const NoliFrictionContact* contact = &data->set->contact.data[i];
   Stencil stencil = stencil_of(data->set, i);
-  const double* origin = data->x_hat;
   NoliVec3 moved = {0.0, 0.0, 0.0};
   for (int32_t k = 0; k < stencil.size && stencil.node[k] != NOLI_NULL_INDEX; k++) {
     int64_t at = 3 * (int64_t)stencil.node[k];
-    NoliVec3 from = origin != NULL ? noli_load3(origin + at) : noli_vec3(0.0, 0.0, 0.0);
+    NoliVec3 from = data->x_hat != NULL ? noli_load3(data->x_hat + at) : noli_vec3(0.0, 0.0, 0.0);
     moved = noli_mul_add3(moved, stencil.weight[k], noli_sub3(noli_load3(x + at), from));
   }
   u[0] = noli_dot3(contact->t[0], moved);
@@ -428,7 +427,7 @@ static bool may_unload(const NoliFriction* data, int64_t i, const double* x) {
   const double* offset = data->set->contact.data[i].offset;
   NoliFriction moved = *data;
   double u[2];
-  if (data->stick == NULL || length2(offset) < NEAR_LIMIT * data->stick->length) {
+  if (length2(offset) < NEAR_LIMIT * data->stick->length) {
     return false;
   }
   moved.x_hat = data->stick->x;
@@ -439,6 +438,10 @@ static bool may_unload(const NoliFriction* data, int64_t i, const double* x) {
 NoliStatus noli_friction_begin(NoliFrictionSet* set, NoliContext* context, const NoliFriction* data,
                                const double* x) {
   int64_t n = 0;
+  if (data->stick == NULL) {
+    noli_friction_set_exact(set);
+    return NOLI_OK;
+  }
   for (int64_t i = 0; i < set->contact.count; i++) {
     NoliFrictionContact* contact = &set->contact.data[i];
     contact->majorized = contact->on_trial = may_unload(data, i, x);

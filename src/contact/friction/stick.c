@@ -515,11 +515,6 @@ static NoliVec3 gap_of(const NoliFrictionSet* set, int64_t i, const double* x) {
   return gap;
 }
 
-static NoliVec3 gap_moved(const NoliStickTable* table, const NoliFrictionSet* set, int64_t i,
-                          const double* x) {
-  return noli_sub3(gap_of(set, i, x), gap_of(set, i, table->x));
-}
-
 // What t v is beyond the displacement of the step, in the plane of a contact.
 static NoliVec3 beyond_displacement(const NoliFrictionContact* contact, const double u[2],
                                     NoliVec3 moved) {
@@ -544,16 +539,13 @@ static NoliStick slip_after(const NoliStickTable* table, const NoliFriction* dat
   NoliVec3 p = noli_add3(noli_scale3(plastic * u[0], contact->t[0]),
                          noli_scale3(plastic * u[1], contact->t[1]));
   NoliVec3 normal = noli_cross3(contact->t[0], contact->t[1]);
-  p = noli_sub3(p, beyond_displacement(contact, u, gap_moved(table, set, i, x)));
+  NoliVec3 before = gap_of(set, i, table->x), after = gap_of(set, i, x);
+  p = noli_sub3(p, beyond_displacement(contact, u, noli_sub3(after, before)));
 
   // without the displacements of a rotation; half-spaces do not turn
   NoliMat3 turn = rotation_of(table, set, i, x);
   bool plane = stencil_at(set, i, &node, &weight) == contact->n_first;
-  NoliVec3 moved = gap_moved(table, set, i, x);
-  if (!plane) {
-    NoliVec3 gap = gap_of(set, i, table->x);
-    moved = noli_sub3(gap_of(set, i, x), noli_mul33_vec(&turn, gap));
-  }
+  NoliVec3 moved = noli_sub3(after, plane ? before : noli_mul33_vec(&turn, before));
   NoliVec3 slip = noli_add3(noli_mul33_vec(&turn, contact->slip), moved);
   slip = noli_sub3(slip, late ? p : noli_mul33_vec(&turn, p));
   normal = late ? normal : noli_mul33_vec(&turn, normal);

@@ -34,8 +34,7 @@ noli_implicit_surface_friction_of(const NoliStage* stage, const NoliImplicitSurf
                                        .x_hat = stage->time.x_hat,
                                        .eps_v = problem->friction.speed,
                                        .h_v = stage->time.h_v,
-                                       .basis_derivatives = stage->friction.basis_derivatives,
-                                       .stick = noli_stage_stick(stage)};
+                                       .basis_derivatives = stage->friction.basis_derivatives};
 }
 
 static inline int64_t noli_implicit_surface_count(const NoliStage* stage) {

@@ -22,17 +22,6 @@ static NoliVec3 relative_motion(const NoliImplicitSurfaceFriction* data, const d
   return q;
 }
 
-// The elastic slip of a contact that sticks. A vertex of its patch turns as the surface.
-static NoliVec3 held_slip(const NoliImplicitSurfaceFriction* data, int64_t c, NoliVec3 normal,
-                          const double* x) {
-  const NoliImplicitSurfaceContactSet* set = data->penalty->set;
-  const NoliImplicitSurfaceContact* contact = &set->contact.data[c];
-  const int32_t node[4] = {contact->point, NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX};
-  int32_t other =
-      contact->n_triangle > 0 ? set->node.data[set->first.data[c] + 1] : NOLI_NULL_INDEX;
-  return noli_stick_slip(data->stick, node, contact->entity, 1, contact->point, other, normal, x);
-}
-
 bool noli_implicit_surface_find_friction_contact(const NoliImplicitSurfaceFriction* data,
                                                  const double* x, int64_t c, Rubbing* of) {
   const NoliImplicitSurfaceContact* contact = &data->penalty->set->contact.data[c];
@@ -46,14 +35,11 @@ bool noli_implicit_surface_find_friction_contact(const NoliImplicitSurfaceFricti
   if (of->here.b.first == 0.0 || of->steepness == 0.0) {
     return false;
   }
-  of->law = noli_stick_or_velocity_law(law, data->stick, data->eps_v, data->h_v);
+  of->law = noli_sliding_law(law, data->eps_v, data->h_v);
   of->sliding = (NoliSliding){.q = relative_motion(data, x, c, &of->here),
                               .lambda = -of->here.b.first * of->steepness,
                               .rate = 1.0};
   NoliVec3 normal = noli_scale3(1.0 / of->steepness, of->here.value.gradient);
-  if (data->stick != NULL) {
-    noli_sliding_stick(&of->sliding, held_slip(data, c, normal, x), data->stick->rate);
-  }
   noli_sliding_set_normal(&of->sliding, normal, of->here.value.d);
   return true;
 }

@@ -8,17 +8,15 @@
 #pragma once
 
 #include "contact/friction/sliding.h"
-#include "contact/friction/stick.h"
 #include "contact/implicit_surface/implicit_surface_penalty.h"
 
 typedef struct NoliImplicitSurfaceFriction {
   const NoliImplicitSurfacePenalty* penalty;
   const NoliContactPairs* pairs;
-  const double* x_hat;         // (n_node x 3)
-  double eps_v;                // m/s: slower sliding counts as sticking
-  double h_v;                  // s: v = (x - x_hat) / h_v
-  bool basis_derivatives;      // as in NoliImplicitFriction
-  const NoliStickTable* stick; // as in NoliImplicitFriction
+  const double* x_hat;    // (n_node x 3)
+  double eps_v;           // m/s: slower sliding counts as sticking
+  double h_v;             // s: v = (x - x_hat) / h_v
+  bool basis_derivatives; // as in NoliImplicitFriction
 } NoliImplicitSurfaceFriction;
 
 // A contact with friction, at x.

@@ -188,7 +188,7 @@ static NoliStatus solves_adjoint(NoliChains* self, int32_t chain, const NoliTape
   }
 
   double* hat = self->own.value[NOLI_INPUT_REFERENCE];
-  chains_add(self, s == part->n_stages - 1 ? 1.0 : 0.0, self->slid_hat, hat);
+  chains_add(self, s == part->n_stages - 1 ? 1.0 : 0.0, self->end_hat, hat);
   noli_chains_act_on_nodes(self, chain, stage->time.x_tilde, self->own.value[NOLI_INPUT_PREDICTED]);
   noli_chains_act_on_nodes(self, chain, stage->time.x_hat, hat);
 done:
@@ -303,7 +303,6 @@ static NoliStatus end_force_adjoint(NoliChains* self, int32_t index, const NoliT
   NoliChain* chain = &self->chain[index];
   const NoliTapeStage* stage = &part->stage[part->n_stages - 1];
   double h_e_sqr = stage->time.h_e * stage->time.h_e, *b = self->target;
-  chains_clear(self, hat);
   if (!keeps_force(self)) {
     chains_clear(self, chain->force);
     return NOLI_OK;
@@ -328,7 +327,6 @@ static NoliStatus end_force_adjoint(NoliChains* self, int32_t index, const NoliT
 
   noli_chains_act_on_nodes(self, index, stage->solve.data[stage->solve.count - 1], x);
   noli_chains_act_on_nodes(self, index, stage->time.x_tilde, chain->force);
-  noli_chains_act_on_nodes(self, index, stage->time.x_hat, hat);
 done:
   return status;
 }
@@ -608,7 +606,7 @@ static NoliStatus end_slips_adjoint(NoliChains* self, int32_t index, const NoliT
   const NoliTapeStage* last = &part->stage[part->n_stages - 1];
   int64_t solve = last->solve.count - 1;
   chains_clear(self, self->slid);
-  chains_clear(self, self->slid_hat);
+  chains_clear(self, self->end_hat);
   if (!chains_stick(self)) {
     return NOLI_OK;
   }
@@ -618,7 +616,7 @@ static NoliStatus end_slips_adjoint(NoliChains* self, int32_t index, const NoliT
   NOLI_TRY(require_slips(self, noli_sensitivity_slip_count(self->sensitivity), &chain->slip));
   NoliInputs to = with_own(self, index);
   to.value[NOLI_INPUT_LAGGED] = self->slid;
-  to.value[NOLI_INPUT_REFERENCE] = self->slid_hat;
+  to.value[NOLI_INPUT_REFERENCE] = self->end_hat;
   to.value[NOLI_INPUT_END] = self->moved;
   chains_clear(self, self->moved);
   noli_sensitivity_slips_adjoint(self->sensitivity, chain->slip.data, &to);
@@ -702,7 +700,6 @@ static NoliStatus stage_adjoint(NoliChains* self, int32_t index, const NoliTapeP
   NOLI_TRY(solves_adjoint(self, index, part, s, self->end_x[s]));
   begin_history_adjoint(self, index, part, s);
   chains_add(self, -by_velocity(stage), self->end_v[s], hat);
-  chains_add(self, last ? 1.0 : 0.0, self->rubbed, hat);
   parabola_adjoint(self, index, part, s, parabola_hat(part, s), hat);
 
   // x_tilde
@@ -805,7 +802,7 @@ NoliStatus noli_chains_adjoint(NoliChains* self, int32_t index, const NoliTapePa
   take_end(self, chain, part);
   end_history_adjoint(self, index, part, end);
   NOLI_TRY(end_slips_adjoint(self, index, part, end));
-  NOLI_TRY(end_force_adjoint(self, index, part, end, self->rubbed));
+  NOLI_TRY(end_force_adjoint(self, index, part, end, self->end_hat));
   chains_clear(self, chain->x_before);
   chains_clear(self, chain->v_before);
   for (int32_t s = part->n_stages - 1; s >= 0; s--) {
@@ -869,9 +866,8 @@ NoliStatus noli_chains_create(NoliSim* sim, const NoliParameters* parameters, in
   int32_t n_class = noli_parameters_class_count(parameters);
 
   *self = (NoliChains){.context = sim->context, .sim = sim, .n = n};
-  double** vectors[] = {&self->force,  &self->target,       &self->hat_v,
-                        &self->moved,  &self->acceleration, &self->start_v,
-                        &self->rubbed, &self->slid,         &self->slid_hat};
+  double** vectors[] = {&self->force,        &self->target,  &self->hat_v,   &self->moved,
+                        &self->acceleration, &self->start_v, &self->end_hat, &self->slid};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
     NOLI_NEW_ZERO(sim->context, *vectors[i], chains_size_of(self));
   }
@@ -902,9 +898,8 @@ done:
 
 void noli_chains_free(NoliChains* self) {
   NoliContext* context = self->context;
-  double* vectors[] = {self->force, self->target,  self->hat_v,        self->moved,
-                       self->error, self->rubbed,  self->acceleration, self->start_v,
-                       self->slid,  self->slid_hat};
+  double* vectors[] = {self->force,   self->target,       self->hat_v,   self->moved, self->error,
+                       self->end_hat, self->acceleration, self->start_v, self->slid};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
     noli_free(context, vectors[i]);
   }

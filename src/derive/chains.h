@@ -36,12 +36,11 @@ typedef struct NoliChains {
   double* force;           // (n_vert x 3) at the start of a part, or accelerations there
   double* acceleration;    // (n_vert x 3)
   double* start_v;         // (n_vert x 3) velocity at the start of a part
-  double* rubbed;          // (n_vert x 3) by x_hat of damping at the end of a part
+  double* end_hat;         // (n_vert x 3) by x_hat, of slips and damping at the end of a part
   double* target;          // (n_vert x 3)
   double* hat_v;           // (n_vert x 3)
   double* moved;           // (n_vert x 3) where histories change
   double* slid;            // (n_vert x 3) by lagged positions, of slips at the end of a part
-  double* slid_hat;        // (n_vert x 3) the same by x_hat
   NoliSlips slip;          // of a chain, at the start of a part, or forward at its end
 } NoliChains;
 

@@ -176,6 +176,8 @@ typedef struct NoliSimMeasures {
   double* mass;            ///< (n_bodies) kg; of obstacles, as their volume, 0; owned
   double box;              ///< l, m
   double ball;             ///< d, m
+  double stick_length;     ///< m, elastic slip at which contacts slide; 0: friction is a function
+                           ///< of the velocity
 } NoliSimMeasures;
 
 /// noli_sim_measure for a struct of `size` bytes.

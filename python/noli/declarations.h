@@ -644,6 +644,7 @@ typedef struct NoliSimMeasures {
   double* mass;
   double box;
   double ball;
+  double stick_length;
 } NoliSimMeasures;
 NoliStatus noli_sim_measure_sized(NoliContext* context, const NoliSimDef* def, NoliSimMeasures* measures, size_t size);
 void noli_sim_measures_free(NoliContext* context, NoliSimMeasures* measures);

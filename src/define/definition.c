@@ -351,8 +351,8 @@ bool noli_definition_has_implicit_friction(const NoliSimDef* def) {
 }
 
 bool noli_definition_sticks(const NoliSimDef* def) {
-  bool smooth = def->contact_model != NULL && strcmp(def->contact_model, "implicit_surface") == 0;
-  if (smooth && noli_definition_has_implicit_friction(def)) {
+  const NoliContactModel* model = noli_contact_model_find(def->contact_model);
+  if (model != NULL && model->no_implicit_slips && noli_definition_has_implicit_friction(def)) {
     return false;
   }
   return noli_names_index(&noli_friction_law_names, def->friction_law) == NOLI_FRICTION_STICKS;

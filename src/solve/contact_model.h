@@ -46,6 +46,7 @@ typedef struct NoliContactModel {
   bool keeps_apart;   // keeps surfaces free of intersections: steps are bounded
   bool has_targets;   // x may penetrate: the solver's safe state follows it
   bool same_at_trial; // contacts at the trial point have the same stencils as here
+  bool no_implicit_slips; // implicit friction cannot stick (contact/friction/stick.h)
   bool divides;       // contacts may be divided among ranks (problem->ranks.home)
 
   bool searches;      // contacts are among the pairs that the broad phase finds within `reach`

@@ -230,8 +230,9 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   stage->n_threads = noli_context_threads(context);
   noli_friction_set_init(&stage->friction.set);
   noli_friction_set_init(&stage->friction.end);
+  NOLI_TRY(noli_vertex_turns_create(context, problem->surface, &stage->friction.turns));
   if (problem->friction.sticks) {
-    NOLI_TRY(noli_stick_create(context, problem->surface, &stage->friction.stick));
+    NOLI_TRY(noli_stick_create(context, &stage->friction.turns, &stage->friction.stick));
     stage->friction.stick.length = problem->friction.stick_length;
   }
   stage->friction.basis_derivatives = problem->friction.basis_derivatives;
@@ -299,6 +300,7 @@ void noli_stage_destroy(NoliStage** owner) {
   noli_friction_set_free(context, &stage->friction.set);
   noli_friction_set_free(context, &stage->friction.end);
   noli_stick_free(context, &stage->friction.stick);
+  noli_vertex_turns_free(context, &stage->friction.turns);
   noli_array_free(context, &stage->friction.slips);
 
   // workspaces

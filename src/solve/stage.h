@@ -171,6 +171,7 @@ typedef struct NoliStageFriction {
   bool lags_all;          // implicit friction is disabled while a solver uses lagged friction
   bool basis_derivatives; // in the Jacobian of implicit friction: as the problem says, or always
                           // while derivatives are wanted
+  NoliVertexTurns turns;  // rotations at vertices
   NoliStickTable stick;   // of contacts that stick
   bool late;              // the bases of the set are not those of the start of the stage
   NoliFrictionSet end;    // scratch: of implicit friction at the end of a step

@@ -5,44 +5,18 @@
 
 #include <string.h>
 
-// Rotations by more than about this cosine are no rotations of a step: shells that snap, edges that
-// shrink to a point.
-#define TURNED_OVER (-0.5)
-
 // A slip that is closer to the normal than this sine belongs to another side of an edge.
 #define NEARLY_NORMAL 0.1
 
 // ---- rotations ----------------------------------------------------------------------------------
 
-NoliStatus noli_stick_create(NoliContext* context, const NoliSurface* surface,
+NoliStatus noli_stick_create(NoliContext* context, const NoliVertexTurns* turns,
                              NoliStickTable* table) {
   NoliStatus status = NOLI_OK;
-  int32_t n_vert = surface->n_vert;
+  int32_t n_vert = turns->n_vert;
   table->n_vert = n_vert;
+  table->turns = turns;
   NOLI_NEW_ZERO(context, table->x, 3 * (int64_t)n_vert);
-  NOLI_NEW(context, table->turn, 2 * (int64_t)n_vert);
-  for (int64_t i = 0; i < 2 * (int64_t)n_vert; i++) {
-    table->turn[i] = NOLI_NULL_INDEX;
-  }
-
-  // edges first, which triangles replace
-  for (int64_t e = 0; e < surface->n_edge; e++) {
-    const int32_t* edge = surface->edge + 2 * e;
-    for (int32_t k = 0; k < 2 && edge[0] != edge[1]; k++) {
-      int32_t* turn = table->turn + 2 * (int64_t)edge[k];
-      turn[0] = turn[0] == NOLI_NULL_INDEX ? edge[1 - k] : turn[0];
-    }
-  }
-  for (int64_t t = 0; t < surface->n_tri; t++) {
-    const int32_t* tri = surface->tri + 3 * t;
-    for (int32_t k = 0; k < 3; k++) {
-      int32_t* turn = table->turn + 2 * (int64_t)tri[k];
-      if (turn[1] == NOLI_NULL_INDEX) {
-        turn[0] = tri[(k + 1) % 3];
-        turn[1] = tri[(k + 2) % 3];
-      }
-    }
-  }
   NOLI_TRY(noli_array_reserve(context, &table->first, n_vert + 1));
   memset(table->first.data, 0, ((size_t)n_vert + 1) * sizeof *table->first.data);
   table->first.count = n_vert + 1;
@@ -55,62 +29,14 @@ void noli_stick_free(NoliContext* context, NoliStickTable* table) {
   noli_array_free(context, &table->contact);
   noli_array_free(context, &table->key);
   noli_array_free(context, &table->value);
-  noli_free(context, table->turn);
   noli_free(context, table->x);
-  table->turn = NULL;
   table->x = NULL;
 }
 
-static NoliVec3 from_to(const double* x, int32_t a, int32_t b) {
-  return noli_sub3(noli_load3(x + 3 * (int64_t)b), noli_load3(x + 3 * (int64_t)a));
-}
-
-bool noli_stick_turns(double cosine) {
-  return cosine > TURNED_OVER;
-}
-
-// The smallest rotation of a unit vector to another one.
-static NoliMat3 turn_of_line(NoliVec3 from, NoliVec3 to) {
-  double cosine = noli_dot3(from, to);
-  if (!noli_stick_turns(cosine)) {
-    return noli_identity3();
-  }
-  NoliMat3 W = noli_cross33(noli_cross3(from, to));
-  return noli_add33(noli_add33(noli_identity3(), W),
-                    noli_scale33(1.0 / (1.0 + cosine), noli_mul33(W, W)));
-}
-
-// Columns: along an edge of the triangle, across it, and normal.
-static NoliMat3 frame_of(const double* x, int32_t a, const int32_t other[2]) {
-  NoliVec3 edge = from_to(x, a, other[0]);
-  NoliVec3 normal = noli_normalize3(noli_cross3(edge, from_to(x, a, other[1])));
-  NoliVec3 along = noli_normalize3(edge);
-  return noli_columns33(along, noli_cross3(normal, along), normal);
-}
-
-static bool stands(const NoliStickTable* table, int32_t a, const double* x) {
-  const double* from = table->x + 3 * (int64_t)a;
-  return memcmp(from, x + 3 * (int64_t)a, 3 * sizeof *x) == 0;
-}
-
-// The rotation at vertex a since the start of the step.
-static NoliMat3 stick_turn_at(const NoliStickTable* table, int32_t a, const double* x) {
-  const int32_t* other = table->turn + 2 * (int64_t)a;
-  bool line = other[1] == NOLI_NULL_INDEX;
-  if (other[0] == NOLI_NULL_INDEX ||
-      (stands(table, a, x) && stands(table, other[0], x) && (line || stands(table, other[1], x)))) {
-    return noli_identity3();
-  }
-  if (line) {
-    return turn_of_line(noli_normalize3(from_to(table->x, a, other[0])),
-                        noli_normalize3(from_to(x, a, other[0])));
-  }
-  return noli_mul_transpose33(frame_of(x, a, other), frame_of(table->x, a, other));
-}
-
 NoliMat3 noli_stick_rotation(const NoliStickTable* table, int32_t a, int32_t b, const double* x) {
-  NoliMat3 first = stick_turn_at(table, a, x);
-  NoliMat3 second = b != NOLI_NULL_INDEX ? stick_turn_at(table, b, x) : noli_identity3();
+  NoliMat3 first = noli_vertex_turn(table->turns, a, table->x, x);
+  NoliMat3 second =
+      b != NOLI_NULL_INDEX ? noli_vertex_turn(table->turns, b, table->x, x) : noli_identity3();
   return noli_scale33(0.5, noli_add33(first, second));
 }
 

@@ -292,6 +292,12 @@ typedef struct NoliPairDef {
   NoliScaled distance;
   const char* where; ///< prefix of messages about it, such as a place in a file; borrowed; NULL
                      ///< (default): none
+  /// Direction of entity `a` on which friction depends, at rest; it turns with the surface of `a`,
+  /// and its part in the contact plane counts. (0, 0, 0) (default): none. Not with implicit
+  /// friction or viscosity; see docs/reference/friction_laws.md
+  double direction[3];
+  double friction_across; ///< coefficient across `direction`, >= 0, where `friction` is that along
+                          ///< it; default 0; without a direction it must be 0
 } NoliPairDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_pair_def.

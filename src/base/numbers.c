@@ -204,6 +204,8 @@ static const NoliNumber of_pair[] = {
   N(NoliPairDef, stribeck_speed, "the Stribeck speed", NOT_NEGATIVE),
   N(NoliPairDef, viscosity, "viscosity", NOT_NEGATIVE),
   N(NoliPairDef, distance, "the contact distance", NOT_NEGATIVE),
+  N(NoliPairDef, direction, "the direction of friction", FINITE),
+  N(NoliPairDef, friction_across, "friction across its direction", NOT_NEGATIVE),
 };
 static const NoliNumber of_volume[] = {
   N(NoliVolumeDef, body, "the body", FROM(0)),

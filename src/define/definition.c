@@ -5,6 +5,7 @@
 #include "define/body_kind.h"
 #include "define/choices.h"
 #include "define/definition_check.h"
+#include "math/vec3.h"
 #include "solve/method.h"
 
 #include <math.h>
@@ -335,8 +336,11 @@ NoliPairDef noli_definition_pair(const NoliSimDef* def, int32_t a, int32_t b) {
     pair.stribeck_speed = def->stribeck_speed;
     pair.viscosity = def->viscosity;
   }
-  pair.a = a;
-  pair.b = b;
+  // its direction belongs to the first one
+  bool exchanged =
+      found != NULL && found->a == b && noli_norm_sqr3(noli_load3(found->direction)) > 0.0;
+  pair.a = exchanged ? b : a;
+  pair.b = exchanged ? a : b;
   return pair;
 }
 

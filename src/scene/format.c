@@ -315,6 +315,13 @@ SHARED_OBJECT(
           INTO(NoliPairDef, stribeck_speed)),
     FIELD("viscosity", not_negative, NULL, "s/m",
           "As in `friction`; default: `friction.viscosity`."),
+    FIELD("direction", vector, NULL, NULL,
+          "Direction of `a` on which friction depends, where `a` is at rest; it turns with the "
+          "surface. `friction` is the coefficient along it. Default: none.",
+          INTO(NoliPairDef, direction)),
+    FIELD("friction_across", not_negative, NULL, NULL,
+          "Dynamic coefficient across `direction`; default: 0. `lagged` friction only.",
+          INTO(NoliPairDef, friction_across)),
     FIELD("distance", positive_scaled, NULL, "m",
           "Contact distance of the pair; default: `contact.distance`. Models `ipc` and the "
           "augmented Lagrangian only.",

@@ -632,6 +632,10 @@ NoliStatus noli_stage_lag_friction(NoliStage* stage) {
 
 NoliStatus noli_stage_find_friction(NoliStage* stage, NoliFrictionSet* set) {
   NoliStatus status = stage->problem->contact.model->lag_friction(stage, set);
+  if (status == NOLI_OK) {
+    noli_friction_set_directions(set, &stage->problem->contact.pairs, &stage->friction.turns,
+                                 stage->problem->X, stage->here->x);
+  }
   if (status == NOLI_OK && stage->problem->friction.sticks) {
     noli_stick_attach(&stage->friction.stick, stage->here->x, set);
   }

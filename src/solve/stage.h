@@ -13,6 +13,7 @@
 
 #include "collide/broad_phase.h"
 #include "collide/step_bound.h"
+#include "contact/friction/direction.h"
 #include "contact/friction/friction.h"
 #include "contact/friction/implicit_friction.h"
 #include "contact/friction/stick.h"

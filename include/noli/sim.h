@@ -110,7 +110,8 @@ typedef struct NoliStepReport {
   double friction_stored;
   int64_t contacts_held;
   int64_t contacts_sliding;
-  double slid; ///< m
+  double slid;            ///< m
+  double adhesion_energy; ///< J, of surfaces that adhere, 0 where they are apart, else negative
 } NoliStepReport;
 
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names

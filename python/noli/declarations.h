@@ -465,6 +465,8 @@ typedef struct NoliPairDef {
   const char* where;
   double direction[3];
   double friction_across;
+  double adhesion;
+  NoliScaled adhesion_range;
 } NoliPairDef;
 void noli_pair_def_init(NoliPairDef* def, size_t size);
 typedef struct NoliVolumeDef {
@@ -595,6 +597,8 @@ typedef struct NoliSimDef {
   const char* where;
   const char* friction_law;
   NoliScaled stick_length;
+  double adhesion;
+  NoliScaled adhesion_range;
 } NoliSimDef;
 void noli_sim_def_init(NoliSimDef* def, size_t size);
 typedef struct NoliDefSizes {
@@ -682,6 +686,7 @@ typedef struct NoliStepReport {
   int64_t contacts_held;
   int64_t contacts_sliding;
   double slid;
+  double adhesion_energy;
 } NoliStepReport;
 NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim** sim);
 void noli_sim_destroy(NoliSim** sim);

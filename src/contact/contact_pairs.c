@@ -17,6 +17,15 @@ const NoliFrictionGrain* noli_contact_pairs_grain(const NoliContactPairs* pairs,
   return grain->acts ? grain : NULL;
 }
 
+const NoliAdhesionLaw* noli_contact_pairs_adhesion(const NoliContactPairs* pairs, int32_t a,
+                                                   int32_t b) {
+  if (pairs->adhesion == NULL) {
+    return NULL;
+  }
+  const NoliAdhesionLaw* law = &pairs->adhesion[noli_pair_table_get(&pairs->number, a, b)];
+  return law->work > 0.0 ? law : NULL;
+}
+
 bool noli_contact_pairs_rub(const NoliContactPairs* pairs) {
   const NoliPairTable* number = &pairs->number;
   int64_t n_listed = noli_pair_table_listed(number);

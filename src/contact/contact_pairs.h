@@ -16,11 +16,18 @@ typedef struct NoliFrictionGrain {
   double factor[2]; // of the coefficients along and across it, the larger one 1
 } NoliFrictionGrain;
 
+// How a pair adheres (adhesion/adhesion.h).
+typedef struct NoliAdhesionLaw {
+  double work;  // J/m^2, to separate an area; 0: it does not adhere
+  double range; // m, beyond the contact distance
+} NoliAdhesionLaw;
+
 typedef struct NoliContactPairs {
   int32_t n_body;
   const NoliBodyPairs* touch; // borrowed; NULL: all entities touch
   NoliFrictionLaw* law;       // NULL: no pair has friction
   NoliFrictionGrain* grain;   // of each law; NULL: none depends on a direction
+  NoliAdhesionLaw* adhesion;  // of each law; NULL: no pair adheres
   NoliPairTable number;       // of the laws of all entities
 } NoliContactPairs;
 
@@ -30,6 +37,10 @@ const NoliFrictionLaw* noli_contact_pairs_law(const NoliContactPairs* pairs, int
 // The direction of the friction of a and b; NULL: none.
 const NoliFrictionGrain* noli_contact_pairs_grain(const NoliContactPairs* pairs, int32_t a,
                                                   int32_t b);
+
+// How a and b adhere; NULL: they do not.
+const NoliAdhesionLaw* noli_contact_pairs_adhesion(const NoliContactPairs* pairs, int32_t a,
+                                                   int32_t b);
 
 // The contact distance of entities a and b over that of the scene. 1 if `pairs` is NULL.
 static inline double noli_contact_pairs_range(const NoliContactPairs* pairs, int32_t a, int32_t b) {

@@ -335,6 +335,8 @@ NoliPairDef noli_definition_pair(const NoliSimDef* def, int32_t a, int32_t b) {
     pair.static_friction = def->static_friction;
     pair.stribeck_speed = def->stribeck_speed;
     pair.viscosity = def->viscosity;
+    pair.adhesion = def->adhesion;
+    pair.adhesion_range = def->adhesion_range;
   }
   // its direction belongs to the first one
   bool exchanged =

@@ -7,6 +7,7 @@
 #include "material/material.h"
 #include "math/vec3.h"
 #include "mesh/curve.h"
+#include "solve/contact_model.h"
 
 #include <stdio.h>
 
@@ -155,6 +156,24 @@ done:
   return status;
 }
 
+NoliStatus noli_definition_check_adhesion(NoliContext* context, const NoliSimDef* def,
+                                          const char* where, double adhesion, double friction) {
+  NoliStatus status = NOLI_OK;
+  const NoliContactModel* model = noli_contact_model_find(def->contact_model);
+  NOLI_CHECK(context, adhesion == 0.0 || model == NULL || model->keeps_apart, NOLI_ERROR_ARGUMENT,
+             "%sadhesion needs surfaces that are kept apart: choose the contact model \"ipc\" or "
+             "\"gcp\"",
+             where);
+  NOLI_CHECK(context,
+             adhesion == 0.0 || friction == 0.0 || !noli_definition_has_implicit_friction(def),
+             NOLI_ERROR_ARGUMENT,
+             "%simplicit friction does not know the normal force of adhesion: use \"lagged\" "
+             "friction",
+             where);
+done:
+  return status;
+}
+
 static NoliStatus check_pair(NoliContext* context, const NoliSimDef* def, int32_t index) {
   NoliStatus status = NOLI_OK;
   const NoliPairDef* pair = &def->pairs[index];
@@ -166,6 +185,7 @@ static NoliStatus check_pair(NoliContext* context, const NoliSimDef* def, int32_
              "pair %d: entities %d and %d must be below %d", index, pair->a, pair->b, n_entity);
   NOLI_TRY(noli_definition_check_friction(context, where, pair->friction, pair->static_friction));
   NOLI_TRY(check_direction(context, def, where, pair));
+  NOLI_TRY(noli_definition_check_adhesion(context, def, where, pair->adhesion, pair->friction));
 done:
   return status;
 }

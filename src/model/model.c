@@ -15,6 +15,7 @@
 #include "model/face_loads.h"
 #include "model/gcp_build.h"
 #include "model/rank_parts.h"
+#include "model/sampling.h"
 #include "model/sheets.h"
 #include "model/regions.h"
 
@@ -283,6 +284,16 @@ done:
   return status;
 }
 
+// How a pair adheres, whose contact distance is `range` times that of the scene.
+static NoliAdhesionLaw make_adhesion(const NoliModel* model, const NoliSimDef* def,
+                                     const NoliPairDef* pair, double range) {
+  const NoliProblem* problem = &model->problem;
+  NoliScaled given = pair->adhesion_range.value > 0.0 ? pair->adhesion_range : def->adhesion_range;
+  double own = noli_resolve(given, &problem->size);
+  return (NoliAdhesionLaw){.work = pair->adhesion,
+                           .range = own > 0.0 ? own : range * problem->contact.dhat};
+}
+
 // Takes the ranges (n), unless all are 1.
 static void take_ranges(NoliBodyPairs* pairs, double** range, int64_t n) {
   bool any = false;
@@ -307,19 +318,26 @@ NoliStatus noli_model_set_pairs(NoliModel* model, const NoliSimDef* def) {
   NoliPairTable number = {0};
   NOLI_ARRAY(NoliFrictionLaw) laws = {0};
   NOLI_ARRAY(NoliFrictionGrain) grains = {0};
+  NOLI_ARRAY(NoliAdhesionLaw) adhesions = {0};
   NOLI_ARRAY(double) range = {0};
   NoliFrictionLaw law;
   NoliFrictionGrain grain;
-  bool has_grain = false;
+  NoliAdhesionLaw adhesion;
+  bool has_grain = false, adheres;
   NoliPairNumber* exception = NULL;
   NOLI_NEW(model->context, exception, def->n_pairs);
   const NoliPairDef most = {.friction = def->friction,
                             .static_friction = def->static_friction,
-                            .viscosity = def->viscosity};
+                            .viscosity = def->viscosity,
+                            .adhesion = def->adhesion,
+                            .adhesion_range = def->adhesion_range};
   NOLI_TRY(make_law(model, def, "friction: ", &most, &law, &grain));
   NOLI_PUSH(model->context, &laws, law);
   NOLI_PUSH(model->context, &grains, grain);
   NOLI_PUSH(model->context, &range, 1.0);
+  adhesion = make_adhesion(model, def, &most, 1.0);
+  NOLI_PUSH(model->context, &adhesions, adhesion);
+  adheres = adhesion.work > 0.0;
   for (int32_t i = 0; i < def->n_pairs; i++) {
     const NoliPairDef* pair = &def->pairs[i];
     double own = 1.0;
@@ -328,16 +346,23 @@ NoliStatus noli_model_set_pairs(NoliModel* model, const NoliSimDef* def) {
     status = make_law(model, def, where, pair, &law, &grain);
     status = status == NOLI_OK ? make_range(model, def, i, &own) : status;
     NOLI_TRY(noli_fail_at(model->context, pair->where, status));
+    adhesion = make_adhesion(model, def, pair, own);
     // one entry of a scene makes many consecutive equal pairs
     if (memcmp(&law, &laws.data[laws.count - 1], sizeof law) != 0 ||
         memcmp(&grain, &grains.data[grains.count - 1], sizeof grain) != 0 ||
+        memcmp(&adhesion, &adhesions.data[adhesions.count - 1], sizeof adhesion) != 0 ||
         own != range.data[range.count - 1]) {
       NOLI_PUSH(model->context, &laws, law);
       NOLI_PUSH(model->context, &grains, grain);
+      NOLI_PUSH(model->context, &adhesions, adhesion);
       NOLI_PUSH(model->context, &range, own);
     }
     exception[i] = (NoliPairNumber){pair->a, pair->b, (int32_t)laws.count - 1};
     has_grain = has_grain || grain.acts;
+    adheres = adheres || adhesion.work > 0.0;
+  }
+  if (adheres) {
+    NOLI_TRY(noli_sampling_build(model, def));
   }
   NOLI_TRY(
       noli_pair_table_build(model->context, model->n_entity, 0, def->n_pairs, exception, &number));
@@ -348,11 +373,14 @@ NoliStatus noli_model_set_pairs(NoliModel* model, const NoliSimDef* def) {
   noli_pair_table_free(model->context, &pairs->number);
   noli_free(model->context, pairs->law);
   noli_free(model->context, pairs->grain);
+  noli_free(model->context, pairs->adhesion);
   noli_free(model->context, touch->range);
   pairs->number = number;
   pairs->law = laws.data;
   pairs->grain = has_grain ? grains.data : NULL;
   grains.data = has_grain ? NULL : grains.data;
+  pairs->adhesion = adheres ? adhesions.data : NULL;
+  adhesions.data = adheres ? NULL : adhesions.data;
   touch->range_number = &pairs->number;
   take_ranges(touch, &range.data, range.count);
   number = (NoliPairTable){0};
@@ -362,6 +390,7 @@ done:
   noli_pair_table_free(model->context, &number);
   noli_free(model->context, laws.data);
   noli_free(model->context, grains.data);
+  noli_free(model->context, adhesions.data);
   noli_free(model->context, range.data);
   noli_free(model->context, exception);
   return status;
@@ -908,10 +937,12 @@ void noli_model_destroy(NoliModel** owner) {
                    problem->contact.body_pairs.self,
                    problem->contact.pairs.law,
                    problem->contact.pairs.grain,
+                   problem->contact.pairs.adhesion,
                    problem->contact.body_pairs.range};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
     noli_free(context, owned[i]);
   }
+  noli_sampling_free(context, &problem->contact.sampling);
   noli_free(context, model);
   *owner = NULL;
 }

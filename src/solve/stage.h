@@ -13,6 +13,7 @@
 
 #include "collide/broad_phase.h"
 #include "collide/step_bound.h"
+#include "contact/adhesion/adhesion.h"
 #include "contact/friction/direction.h"
 #include "contact/friction/friction.h"
 #include "contact/friction/implicit_friction.h"
@@ -179,6 +180,12 @@ typedef struct NoliStageFriction {
   NoliStickList slips;    // at the end of the step: noli_stage_find_slips
 } NoliStageFriction;
 
+// The bonds of adhesion at the start of the stage (solve/bonds.h).
+typedef struct NoliStageAdhesion {
+  NoliBondSet bonds;
+  NoliCandidates candidates;
+} NoliStageAdhesion;
+
 // The terms of the potential: those before `first_contact` are the same at every point.
 typedef struct NoliStageTerms {
   int32_t n;
@@ -231,6 +238,7 @@ struct NoliStage {
   NoliSystem system; // its equations
 
   NoliStageContact contact;
+  NoliStageAdhesion adhesion;
   NoliStageFriction friction;
   NoliStageTerms terms;
 

@@ -275,15 +275,15 @@ def continued(n_ranks, directory, name, wanted, tolerance):
 
 def pairs_agree():
     """Friction with a direction, and adhesion with its friction, where contacts are divided among ranks."""
-    pair = {"a": "ball", "b": "block", "friction": 0.1, "friction_across": 0.4, "direction": [1, 0, 0.5]}
+    scene, pair = os.path.abspath("pair.json"), {"a": "ball", "b": "block", "friction": 0.1, "friction_across": 0.4, "direction": [1, 0, 0.5]}
     for name, more in (("direction", {}), ("adhesion", {"adhesion": 0.5, "adhesion_range": 2e-3})):
-        with open("pair.json", "w", encoding="utf-8") as file:
+        with open(scene, "w", encoding="utf-8") as file:
             json.dump({**PILE, "pairs": [{**pair, **more}]}, file)
-        simulate(0, "pair.json", "alone", 6, "--threads", "1")
+        simulate(0, scene, "alone", 6, "--threads", "1")
         if more and not min(float(row["adhesion_energy"]) for row in history("alone")) < 0:
             fail("nothing adheres")
         for n_ranks in (2, 3):
-            simulate(n_ranks, "pair.json", "several", 6, "--threads", "1")
+            simulate(n_ranks, scene, "several", 6, "--threads", "1")
             compare(f"{name} on {n_ranks} ranks", "several", "alone", TOLERANCE)
 
 

@@ -19,6 +19,7 @@ Case validate_holding;
 Case validate_break_away;
 Case validate_slip_limit;
 Case validate_rod_slips;
+Case validate_adhesion;
 Case validate_stopping;
 Case validate_wedge;
 Case validate_punch;

@@ -10,6 +10,7 @@
 #include "noli/sim.h"
 
 struct NoliModel;
+struct NoliBindings;
 
 // The members that definitions of connections may have, by name.
 #define NOLI_CONNECTION_ENDS(X)                                                                    \
@@ -45,8 +46,8 @@ typedef struct NoliConnectionType {
 
   // ---- model; NULL: nothing
 
-  // Makes nodes followers of others, before there are motions.
-  NoliStatus (*bind)(struct NoliModel* model, const NoliSimDef* def);
+  // Lists the nodes that follow others (model/connections/bindings.h), before there are motions.
+  NoliStatus (*bind)(struct NoliModel* model, const NoliSimDef* def, struct NoliBindings* bindings);
   // Adds forces to the problem, after motions and loads.
   NoliStatus (*add_forces)(struct NoliModel* model, const NoliSimDef* def);
 

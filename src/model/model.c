@@ -12,6 +12,7 @@
 #include "model/clearance.h"
 #include "define/connection.h"
 #include "define/definition.h"
+#include "model/connections/bindings.h"
 #include "model/face_loads.h"
 #include "model/gcp_build.h"
 #include "model/rank_parts.h"
@@ -605,26 +606,43 @@ static NoliStatus check_followers(const NoliModel* model) {
     int32_t body = motion->def.body;
     for (int32_t i = 0; i < motion->n_node; i++) {
       int32_t node = model->vert_first[body] + motion->node[i];
-      NOLI_CHECK(
-          model->context, noli_followers_find(&model->problem.followers, node) == NOLI_NULL_INDEX,
-          NOLI_ERROR_ARGUMENT,
-          "motion %d prescribes vertex %d of \"%s\", which a tie binds: leave out the tie of "
-          "this vertex, or its motion",
-          m, (int)motion->node[i], model->name[body]);
+      int32_t follower = noli_followers_find(&model->problem.followers, node);
+      const char* noun = follower != NOLI_NULL_INDEX
+                             ? noli_connection_list(model->bound[follower].kind)->noun
+                             : "";
+      NOLI_CHECK(model->context, follower == NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
+                 "motion %d prescribes vertex %d of \"%s\", which a %s binds: leave out the %s of "
+                 "this vertex, or its motion",
+                 m, (int)motion->node[i], model->name[body], noun, noun);
     }
   }
 done:
   return noli_fail_at(model->context, where, status);
 }
 
-// Makes nodes followers, or adds forces, as connections do.
-static NoliStatus connect(NoliModel* model, const NoliSimDef* def, bool bind) {
+// Makes nodes followers, as connections of all types bind them.
+static NoliStatus bind(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliBindings bindings;
+  NOLI_TRY(noli_bindings_begin(model, def, &bindings));
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+    const NoliConnectionType* type = noli_connection_list(kind)->type;
+    if (type->bind != NULL && noli_connection_count(kind, def) > 0) {
+      NOLI_TRY(type->bind(model, def, &bindings));
+    }
+  }
+  NOLI_TRY(noli_bindings_finish(&bindings));
+done:
+  noli_bindings_free(&bindings);
+  return status;
+}
+
+static NoliStatus add_forces(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
     const NoliConnectionType* type = noli_connection_list(kind)->type;
-    NoliStatus (*act)(NoliModel*, const NoliSimDef*) = bind ? type->bind : type->add_forces;
-    if (act != NULL && noli_connection_count(kind, def) > 0) {
-      NOLI_TRY(act(model, def));
+    if (type->add_forces != NULL && noli_connection_count(kind, def) > 0) {
+      NOLI_TRY(type->add_forces(model, def));
     }
   }
 done:
@@ -634,13 +652,13 @@ done:
 // Connections, start velocities, motions, loads.
 static NoliStatus build_conditions(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(connect(model, def, true));
+  NOLI_TRY(bind(model, def));
   NOLI_NEW_ZERO(model->context, model->v0, 3 * (int64_t)model->problem.n_vert);
   set_velocities(model, def);
   NOLI_TRY(copy_motions(model, def));
   NOLI_TRY(check_followers(model));
   NOLI_TRY(copy_forces(model, def));
-  NOLI_TRY(connect(model, def, false));
+  NOLI_TRY(add_forces(model, def));
 done:
   return status;
 }
@@ -785,6 +803,7 @@ static void release_parts(NoliModel* model) {
     noli_block_destroy(&problem->block[i]);
   }
   noli_followers_destroy(context, &problem->followers);
+  noli_free(context, model->bound);
   noli_free(context, model->tie);
   noli_surface_destroy(context, &problem->surface);
   noli_volumes_free(context, &problem->volumes);

@@ -36,6 +36,13 @@ typedef struct NoliForce {
   NoliForceDef def;
 } NoliForce;
 
+// A node that a connection makes a follower.
+typedef struct NoliBound {
+  int32_t node;
+  int32_t kind; // of the connection, and its number
+  int32_t item;
+} NoliBound;
+
 // Where a tied node is bound before the run: in the corners of a tetrahedron, triangle or segment,
 // or at a single point. Those without a weight come last.
 typedef struct NoliTiePlace {
@@ -88,7 +95,9 @@ typedef struct NoliModel {
   bool follows_rest_gap; // the contact distance was reduced because of it
   double* x0;            // (n_vert x 3) initial positions
   double* v0;            // (n_vert x 3) initial velocities
-  NoliTiePlace* tie;     // (n_tie) of all tied nodes, ascending
+  NoliBound* bound;      // (n_bound) as problem.followers.tied
+  int32_t n_bound;
+  NoliTiePlace* tie; // (n_tie) of the nodes that ties bind, ascending
   int32_t n_tie;
 
   NoliMotion* motion;

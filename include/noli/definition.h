@@ -141,8 +141,10 @@ typedef struct NoliBodyDef {
   NoliMaterialFields fields; ///< of the elements of the body, in the order of its mesh: tetrahedra;
                              ///< in plane strain and of shells triangles; segments of rods; points.
                              ///< Default: none
-  const char* where; ///< prefix of messages about it, such as a place in a file; borrowed; NULL
-                     ///< (default): none
+  const char* where;  ///< prefix of messages about it, such as a place in a file; borrowed; NULL
+                      ///< (default): none
+  NoliRigidDef rigid; ///< default: it deforms. Vertices are those of the mesh, but `node` NULL
+                      ///< means the four nodes
 } NoliBodyDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_body_def.

@@ -171,6 +171,11 @@ static const NoliNumber of_rod[] = {
 static const NoliNumber of_point[] = {
   N(NoliPointDef, radius, "the radius of rods and points", POSITIVE, OR(0.0)),
 };
+static const NoliNumber of_rigid[] = {
+  N(NoliRigidDef, mass, "the mass of a rigid body", NOT_NEGATIVE),
+  N(NoliRigidDef, centre, "the centre of mass", FINITE),
+  N(NoliRigidDef, inertia, "the inertia of a rigid body", FINITE),
+};
 static const NoliNumber of_half_space[] = {
   N(NoliHalfSpaceDef, origin, "the origin", FINITE),
   N(NoliHalfSpaceDef, normal, "the normal", FINITE),
@@ -300,6 +305,7 @@ static const NoliNumberTable tables[NOLI_NUMBERS_COUNT] = {
   [NOLI_NUMBERS_SHELL] = T(NoliShellDef, of_shell),
   [NOLI_NUMBERS_ROD] = T(NoliRodDef, of_rod),
   [NOLI_NUMBERS_POINT] = T(NoliPointDef, of_point),
+  [NOLI_NUMBERS_RIGID] = T(NoliRigidDef, of_rigid),
   [NOLI_NUMBERS_HALF_SPACE] = T(NoliHalfSpaceDef, of_half_space),
   [NOLI_NUMBERS_MOTION] = T(NoliMotionDef, of_motion),
   [NOLI_NUMBERS_FORCE] = T(NoliForceDef, of_force),

@@ -27,6 +27,7 @@ typedef struct NoliBodyKind {
   bool fills;       // elements fill a body: their materials may have histories and fibres
   bool encloses;    // its surface can have an inside
   bool planar;      // its outline in a plane collides
+  bool carried;     // vertices of the host are those that `expand` makes the elements carry
   bool own_tri;     // its own triangles, segments or points collide
   bool own_edge;
   bool own_point;
@@ -43,6 +44,7 @@ typedef struct NoliBodyKind {
   X(shell)        /* triangles in space */                                                         \
   X(rod)          /* segments */                                                                   \
   X(points)       /* free particles */                                                             \
+  X(rigid)        /* four nodes that carry a surface */                                            \
   X(solid)        /* tetrahedra, all other bodies */
 
 #define NOLI_BODY_KIND(name) extern const NoliBodyKind noli_body_##name;

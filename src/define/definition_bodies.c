@@ -31,6 +31,7 @@ static NoliStatus check_all_numbers(NoliContext* context, const char* name,
   NOLI_TRY(check_body_numbers(context, name, NOLI_NUMBERS_SHELL, &body->shell));
   NOLI_TRY(check_body_numbers(context, name, NOLI_NUMBERS_ROD, &body->rod));
   NOLI_TRY(check_body_numbers(context, name, NOLI_NUMBERS_POINT, &body->point));
+  NOLI_TRY(check_body_numbers(context, name, NOLI_NUMBERS_RIGID, &body->rigid));
 done:
   return status;
 }

@@ -79,6 +79,7 @@ typedef struct NoliModel {
   char** name;              // (n_entity)
   char* petsc_options;      // NULL: none
   bool* obstacle;           // (n_body)
+  bool* carried;            // (n_body) vertices of the host are those that the nodes carry
   bool* sheet;              // (n_body) of model/sheets.h; NULL with other contact models
   int32_t* vert_first;      // (n_body + 1) nodes
   int32_t* follower_first;  // (n_body + 1) vertices of the proxy other than nodes
@@ -114,12 +115,15 @@ static inline void noli_host_called(NoliHostCalls* calls, int32_t change) {
   }
 }
 
-// The number of a vertex within its body: nodes, then the vertices of the proxy that follow them.
+// The number of a vertex within its body: nodes, then the vertices of the proxy that follow them;
+// of bodies that are carried, first the latter.
 static inline int32_t noli_model_local(const NoliModel* model, int32_t vertex) {
   int32_t body = model->problem.surface->body[vertex], first = model->vert_first[body];
-  return vertex < model->problem.n_node
-             ? vertex - first
-             : vertex - model->follower_first[body] + model->vert_first[body + 1] - first;
+  bool node = vertex < model->problem.n_node;
+  int32_t own = vertex - (node ? first : model->follower_first[body]);
+  int32_t n_node = model->vert_first[body + 1] - first;
+  int32_t n_follower = model->follower_first[body + 1] - model->follower_first[body];
+  return model->carried[body] ? own + (node ? n_follower : 0) : own + (node ? 0 : n_node);
 }
 
 // The number of element t of a body's block among all cells.
@@ -136,6 +140,16 @@ int64_t noli_model_element(const NoliModel* model, NoliBlockingElement element, 
 static inline int32_t noli_model_angle_count(const NoliModel* model, int32_t body) {
   const NoliBlock* block = noli_problem_block(&model->problem, body);
   return block != NULL ? block->n_angle : 0;
+}
+
+// Vertices of a body that hosts name, and the vertex of the scene that is number `local` of them.
+static inline int32_t noli_model_vertex_count(const NoliModel* model, int32_t body) {
+  return model->carried[body] ? model->follower_first[body + 1] - model->follower_first[body]
+                              : model->vert_first[body + 1] - model->vert_first[body] -
+                                    noli_model_angle_count(model, body);
+}
+static inline int32_t noli_model_vertex(const NoliModel* model, int32_t body, int32_t local) {
+  return (model->carried[body] ? model->follower_first : model->vert_first)[body] + local;
 }
 
 // Lists the given vertices of a body, or all of them where `node` is NULL: the angles of rods, its

@@ -55,14 +55,13 @@ NoliStatus noli_easing_begin(NoliStage* stage) {
   return set_share(stage, share);
 }
 
-NoliStatus noli_easing_update(NoliStage* stage, double alpha, bool* eased) {
+NoliStatus noli_easing_update(NoliStage* stage, bool* eased) {
   NoliStatus status = NOLI_OK;
   *eased = stage->search.share < 1.0;
   if (!has_rigid(stage)) {
     return NOLI_OK;
   }
   double share = share_for(stage, stage->search.step, SHORTER);
-  (void)alpha;
   bool softer = share < stage->search.share;
   if (softer && stage->search.n_softened >= MOST_SOFTENED) {
     return NOLI_OK;

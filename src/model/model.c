@@ -39,7 +39,7 @@
 #define IMBALANCE_OF_DYNAMICS 1e-2
 
 // Stiffness of rigid bodies over the inertia of a step.
-#define STIFF 1e6
+#define STIFF 4e6
 
 static NoliStatus copy_names(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;

@@ -249,7 +249,7 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   stat->energy_change = search.change;
   solve->full_step = taken >= 1.0;
   solve->iterations++;
-  NOLI_TRY(noli_easing_update(stage, &solve->eased));
+  NOLI_TRY(noli_easing_update(stage, solve->full_step, &solve->eased));
 done:
   return status;
 }

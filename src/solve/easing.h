@@ -9,10 +9,11 @@
 // Chooses the stiffness of the first iteration.
 NOLI_WARN_UNUSED NoliStatus noli_easing_begin(NoliStage* stage);
 
-// After an iteration along stage->search.step: chooses the stiffness of the next one. `*eased`: it
-// saw bodies softer than they are, so it is not the last one. Evaluates energies at the current
-// point again if the stiffness changes.
-NOLI_WARN_UNUSED NoliStatus noli_easing_update(NoliStage* stage, bool* eased);
+// After an iteration along stage->search.step, with which the solve would end where `ends`: chooses
+// the stiffness of the next one. `*eased`: it saw bodies softer than they are, or left them
+// stretched, so it is not the last one. Evaluates energies at the current point again if the
+// stiffness changes.
+NOLI_WARN_UNUSED NoliStatus noli_easing_update(NoliStage* stage, bool ends, bool* eased);
 
 // Bodies are as stiff as they are, whatever ended the solve.
 void noli_easing_end(NoliStage* stage);

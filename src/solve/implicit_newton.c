@@ -412,7 +412,7 @@ static NoliStatus ease(Search* search, bool* converged) {
   NoliStatus status = NOLI_OK;
   bool eased;
   double share = search->stage->search.share;
-  NOLI_TRY(noli_easing_update(search->stage, &eased));
+  NOLI_TRY(noli_easing_update(search->stage, *converged, &eased));
   *converged = *converged && !eased;
   if (share != search->stage->search.share) {
     search->norm_before = search->norm_mark = 0.0;

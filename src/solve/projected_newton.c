@@ -247,7 +247,7 @@ static NoliStatus end_iteration(Newton* newton, const NoliStepFilter* filter,
                is_settled(stage, search->released) && !away;
   bool nearly = is_short(stat, filter, exact, ROUGH * newton->tolerance) && !away;
   NOLI_TRY(test_end(newton, small, nearly, &converged));
-  NOLI_TRY(noli_easing_update(stage, &eased));
+  NOLI_TRY(noli_easing_update(stage, converged, &eased));
   converged = converged && !eased;
   NOLI_TRY(noli_prescribed_update(stage, converged, &changed));
 

@@ -157,6 +157,7 @@ typedef struct NoliStageSearch {
   bool* unknown;      // (n_vert) scratch
   double share;       // of the stiffness of rigid bodies, in (0, 1]: solve/easing.h
   int32_t n_softened; // how often a solve has reduced it
+  int32_t n_extra;    // iterations of a solve for the stretch of rigid bodies alone
   NoliDetour detour;
 } NoliStageSearch;
 

@@ -58,6 +58,9 @@ const NoliBodyKind* noli_body_kind_at(int32_t index);
 // collides with its outline. All other obstacles are noli_body_solid.
 const NoliBodyKind* noli_body_kind(const NoliBodyDef* body);
 
+// The mesh whose vertices the host numbers: that of a body, or what `expand` has made it carry.
+const NoliMesh* noli_body_given_mesh(const NoliBodyDef* body);
+
 // The cells of its mesh that are the elements of a body.
 NoliBodyCells noli_body_elements(const NoliBodyDef* body);
 

@@ -6,18 +6,25 @@
 // principal axes Q: the four masses have the mass, the centre and the moments of the body exactly,
 // so its kinetic energy is that of the lumped nodes for every affine motion.
 #include "define/body_kind.h"
+
+#include "base/numbers.h"
 #include "define/choices.h"
 #include "math/eigen.h"
 #include "math/mat3.h"
+#include "math/svd3.h"
 #include "math/vec3.h"
 #include "mesh/enclosed.h"
 #include "noli/extend.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // The smallest of the s over the largest: with less, weights of points lose their digits.
 #define THINNEST 1e-4
+
+// How far positions at the start may be from those of a turned mesh, relative to its size.
+#define START_TOLERANCE 1e-6
 
 // The corners of a regular tetrahedron, which have the moments of a unit mass in any direction:
 // (1, 1, 1), (-1, 1, -1), (1, -1, -1), (-1, -1, 1) turned by the quaternion (4, 1, 2, 3), so that
@@ -53,6 +60,9 @@ static NoliStatus check_kind(NoliContext* context, const NoliBodyDef* body) {
   const NoliMaterialFields* fields = &body->fields;
   bool varies = fields->young != NULL || fields->poisson != NULL || fields->density != NULL ||
                 fields->fibre != NULL || body->n_parts > 0;
+  char where[160];
+  snprintf(where, sizeof where, "body \"%.100s\": ", name);
+  NOLI_TRY(noli_numbers_check(context, where, NOLI_NUMBERS_RIGID, &body->rigid));
   NOLI_CHECK(context, !body->obstacle, NOLI_ERROR_ARGUMENT,
              "body \"%s\" is rigid and an obstacle; an obstacle moves as told, a rigid body freely",
              name);
@@ -67,15 +77,12 @@ static NoliStatus check_kind(NoliContext* context, const NoliBodyDef* body) {
              "body \"%s\" is rigid: it has one density; for any other distribution give its mass, "
              "centre and inertia",
              name);
-  NOLI_CHECK(context, body->x0 == NULL, NOLI_ERROR_ARGUMENT,
-             "body \"%s\" is rigid: it starts where its mesh is; place the mesh instead of giving "
-             "positions at the start",
-             name);
   NOLI_CHECK(context, mesh->n_tet > 0 || mesh->n_tri > 0, NOLI_ERROR_ARGUMENT,
              "body \"%s\" is rigid: its mesh needs triangles or tetrahedra", name);
   for (int64_t i = 0; i < 3 * (int64_t)mesh->n_vert; i++) {
-    NOLI_CHECK(context, isfinite(mesh->x[i]), NOLI_ERROR_ARGUMENT,
-               "body \"%s\": vertex %lld is not finite", name, (long long)(i / 3));
+    NOLI_CHECK(context, isfinite(mesh->x[i]) && (body->x0 == NULL || isfinite(body->x0[i])),
+               NOLI_ERROR_ARGUMENT, "body \"%s\": vertex %lld is not finite", name,
+               (long long)(i / 3));
   }
 done:
   return status;
@@ -270,6 +277,46 @@ done:
   return status;
 }
 
+// Where the nodes start, by the rotation and translation that takes the vertices X to x0: R = U V^T
+// with U S V^T the sum of (x0 - their mean) (X - their mean)^T.
+static NoliStatus place_start(NoliContext* context, NoliMadeMemory* made, const NoliMesh* surface,
+                              const NoliMesh* element, NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  const char* name = body->name != NULL ? body->name : "(no name)";
+  const double *X = surface->x, *x0 = body->x0;
+  NoliVec3 before = {0}, after = {0};
+  NoliMat3 sum = {0}, U, V;
+  double sigma[3], worst = 0.0, size = 0.0;
+  void* start;
+  for (int64_t v = 0; v < surface->n_vert; v++) {
+    before = noli_mul_add3(before, 1.0 / surface->n_vert, noli_load3(X + 3 * v));
+    after = noli_mul_add3(after, 1.0 / surface->n_vert, noli_load3(x0 + 3 * v));
+  }
+  for (int64_t v = 0; v < surface->n_vert; v++) {
+    sum = noli_add33(sum, noli_outer33(noli_sub3(noli_load3(x0 + 3 * v), after),
+                                       noli_sub3(noli_load3(X + 3 * v), before)));
+  }
+  noli_svd3(&sum, &U, sigma, &V);
+  NoliMat3 R = noli_mul_transpose33(U, V);
+  for (int64_t v = 0; v < surface->n_vert; v++) {
+    NoliVec3 arm = noli_sub3(noli_load3(X + 3 * v), before);
+    NoliVec3 to = noli_add3(after, noli_mul33_vec(&R, arm));
+    worst = fmax(worst, noli_norm3(noli_sub3(to, noli_load3(x0 + 3 * v))));
+    size = fmax(size, noli_norm3(arm));
+  }
+  NOLI_CHECK(context, worst <= START_TOLERANCE * size, NOLI_ERROR_ARGUMENT,
+             "body \"%s\" is rigid, but its positions at the start deform it by %.3g m", name,
+             worst);
+  NOLI_TRY(allocate(context, made, 12, sizeof(double), &start));
+  for (int c = 0; c < 4; c++) {
+    NoliVec3 arm = noli_sub3(noli_load3(element->x + 3 * c), before);
+    noli_store3((double*)start + 3 * c, noli_add3(after, noli_mul33_vec(&R, arm)));
+  }
+  body->x0 = start;
+done:
+  return status;
+}
+
 static NoliStatus expand(NoliContext* context, NoliBodyDef* body, NoliMadeMemory* made) {
   NoliStatus status = NOLI_OK;
   NoliMesh *surface = NULL, *element = NULL;
@@ -286,6 +333,9 @@ static NoliStatus expand(NoliContext* context, NoliBodyDef* body, NoliMadeMemory
   record_masses(&masses, &body->rigid);
   NOLI_TRY(make_element(context, made, masses.centre, &axes, s, &element));
   NOLI_TRY(place_vertices(context, made, surface, masses.centre, &axes, s, &body->proxy));
+  if (body->x0 != NULL) {
+    NOLI_TRY(place_start(context, made, surface, element, body));
+  }
   body->mesh = element;
 done:
   return status;

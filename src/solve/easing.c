@@ -10,7 +10,7 @@
 #define STRETCH_SHARE 0.1
 
 // How often bodies may be softened again in a solve, as when they meet others.
-enum { MOST_SOFTENED = 20 };
+enum { MOST_SOFTENED = 3 };
 
 // A solve that would end with a larger stretch goes on for as many iterations.
 #define STRETCH_SOUGHT 5e-7

@@ -1,6 +1,8 @@
 // Rigid bodies: masses, free motion against closed forms, contact with all others, what is refused.
 #include "world.h"
 
+#include "math/vec3.h"
+
 static const char* const integrators[] = {"backward_euler", "bdf2", "sdirk2", "tr_bdf2",
                                           "trapezoidal"};
 enum { N_INTEGRATORS = sizeof integrators / sizeof *integrators };
@@ -46,8 +48,8 @@ static void masses_are_those_of_the_volume(void** state) {
 
     // three cubes
     double m = 700.0 * a * a * a, centre[3] = {0}, inertia[9] = {0};
-    const double at[3][3] = {{0.5 * a, 0.5 * a, 0.5 * a}, {1.5 * a, 0.5 * a, 0.5 * a},
-                             {0.5 * a, 1.5 * a, 0.5 * a}};
+    const double at[3][3] = {
+        {0.5 * a, 0.5 * a, 0.5 * a}, {1.5 * a, 0.5 * a, 0.5 * a}, {0.5 * a, 1.5 * a, 0.5 * a}};
     for (int c = 0; c < 3; c++) {
       for (int k = 0; k < 3; k++) {
         centre[k] += (low[k] + at[c][k]) / 3.0;
@@ -238,10 +240,261 @@ static void they_tumble_as_euler_says(void** state) {
   }
 }
 
+// ---- loads and connections ----------------------------------------------------------------------
+
+static void force_at(void* user, double t, const double X[3], double value[3]) {
+  (void)t, (void)X;
+  memcpy(value, user, 3 * sizeof *value);
+}
+
+// A force on one corner of a box, without gravity: momentum and angular momentum grow by its
+// impulse and its moment about the centre, as long as the box has hardly turned.
+static void a_force_turns_it(void** state) {
+  (void)state;
+  World world = world_new(1);
+  double force[3] = {3.0, -1.0, 2.0};
+  int32_t box = add_rigid(&world, make_box(&world, 0.2, 0.3, 0.4, 1), (double[]){0, 0, 0});
+  const int32_t corner = 5;
+  NoliForceDef push = noli_default_force_def();
+  push.body = box;
+  push.node = &corner;
+  push.n_node = 1;
+  push.kind = "nodal";
+  push.value = force_at;
+  push.user = force;
+  world.def.forces = &push;
+  world.def.n_forces = 1;
+  memset(world.def.gravity, 0, sizeof world.def.gravity);
+  world.def.time_step = 1e-4;
+  world_start(&world);
+  double at[3], moment[3];
+  memcpy(at, noli_sim_rest_positions(world.sim) + 3 * (4 + corner), sizeof at);
+  for (int k = 0; k < 3; k++) {
+    ASSERT_NEAR(fabs(at[k]), 0.05 * (k + 2), 1e-15);
+    moment[k] = at[(k + 1) % 3] * force[(k + 2) % 3] - at[(k + 2) % 3] * force[(k + 1) % 3];
+  }
+  for (int n = 0; n < 10; n++) {
+    rigid_step(&world);
+  }
+  NoliBodyState found = state_of(&world, box);
+  for (int k = 0; k < 3; k++) {
+    ASSERT_NEAR(found.momentum[k], 1e-3 * force[k], 1e-11);
+    ASSERT_NEAR(found.angular_momentum[k], 1e-3 * moment[k], 1e-8);
+  }
+  world_done(&world);
+}
+
+// A plate that is told to move along z alone rises with what lies on it; a part of it cannot be
+// told.
+static void a_plate_moves_as_told(void** state) {
+  (void)state;
+  static const double speed = -0.1;
+  for (int part = 0; part < 2; part++) {
+    World world = world_new(1);
+    int32_t plate = add_rigid(&world, make_box(&world, 0.4, 0.05, 0.4, 1), (double[]){0, 0, 0});
+    int32_t ball = add_rigid(&world, make_box(&world, 0.1, 0.1, 0.1, 1), (double[]){0, 0.0755, 0});
+    NoliMotionDef* motion = world_add_motion(&world, plate, move_down, (void*)(uintptr_t)&speed);
+    static const int32_t some[] = {0, 1};
+    motion->node = part == 1 ? some : NULL;
+    motion->n_node = part == 1 ? 2 : 0;
+    if (part == 1) {
+      world_expect_refusal(&world,
+                           "\"body0\" is rigid: a motion prescribes all of it, not 2 of its 8");
+      continue;
+    }
+    world_start(&world);
+    for (int n = 0; n < 40; n++) {
+      rigid_step(&world);
+    }
+    ASSERT_NEAR(state_of(&world, plate).centre[1], 0.04, 1e-6);
+    ASSERT_NEAR(state_of(&world, ball).velocity[1], 0.1, 1e-4);
+    world_done(&world);
+  }
+}
+
+// A sheet that is tied to a rigid bar at one side falls with it.
+static void soft_bodies_are_tied_to_it(void** state) {
+  (void)state;
+  World world = world_new(1);
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_plane(world.context, 0.2, 0.2, 4, 4, &mesh));
+  double low[3], high[3];
+  int32_t sheet = world_add(&world, mesh, (double[]){0, 0, 0});
+  noli_mesh_bounds(mesh->n_vert, mesh->x, low, high);
+  world.body[sheet].shell.thickness = 1e-3;
+  int32_t bar = add_rigid(&world, make_box(&world, 0.05, 0.05, 0.3, 1),
+                          (double[]){high[0] + 0.025, high[1], 0.5 * (low[2] + high[2])});
+  int32_t tied[8], n = 0;
+  for (int32_t v = 0; v < mesh->n_vert; v++) {
+    if (mesh->x[3 * v] > high[0] - 1e-9) {
+      tied[n++] = v;
+    }
+  }
+  assert_int_equal(n, 5);
+  NoliTieDef tie = noli_default_tie_def();
+  tie.body = sheet;
+  tie.to = bar;
+  tie.node = tied;
+  tie.n_node = n;
+  world.def.ties = &tie;
+  world.def.n_ties = 1;
+  world.body[bar].angular_velocity[1] = 3.0;
+  memset(world.def.gravity, 0, sizeof world.def.gravity);
+  world_start(&world);
+  NoliVec3 before[2], after[2];
+  const double* x = noli_sim_positions(world.sim);
+  int32_t first = mesh->n_vert + 4; // of the vertices of the bar
+  before[0] = noli_load3(x + 3 * tied[0]);
+  before[1] = noli_load3(x + 3 * first);
+  for (int k = 0; k < 20; k++) {
+    rigid_step(&world);
+  }
+  x = noli_sim_positions(world.sim);
+  after[0] = noli_load3(x + 3 * tied[0]);
+  after[1] = noli_load3(x + 3 * first);
+  ASSERT_NEAR(noli_norm3(noli_sub3(after[0], after[1])),
+              noli_norm3(noli_sub3(before[0], before[1])), 1e-7);
+  assert_true(noli_norm3(noli_sub3(after[0], before[0])) > 0.01);
+  NoliBodyState turns = state_of(&world, bar);
+  assert_true(turns.angular_velocity[1] > 0.5 && turns.angular_velocity[1] < 3.0);
+  world_done(&world);
+}
+
+// ---- starts and refusals ------------------------------------------------------------------------
+
+// Positions at the start may turn the mesh, not deform it.
+static void it_starts_turned(void** state) {
+  (void)state;
+  for (int form = 0; form < 2; form++) {
+    World world = world_new(1);
+    NoliMesh *mesh = make_box(&world, 0.2, 0.3, 0.4, 1),
+             *turned = make_box(&world, 0.2, 0.3, 0.4, 1);
+    double one[3] = {1.0, form == 1 ? 1.001 : 1.0, 1.0}, x0[24];
+    noli_mesh_transform(turned, one, (double[]){20, 30, 40}, (double[]){1, 2, 3});
+    assert_int_equal(turned->n_vert, 8);
+    memcpy(x0, turned->x, sizeof x0);
+    noli_mesh_destroy(world.context, &turned);
+    int32_t box = add_rigid(&world, mesh, (double[]){0, 0, 0});
+    world.body[box].x0 = x0;
+    if (form == 1) {
+      world_expect_refusal(&world, "positions at the start deform it by");
+      continue;
+    }
+    world_start(&world);
+    for (int32_t i = 0; i < 24; i++) {
+      ASSERT_NEAR(noli_sim_positions(world.sim)[12 + i], x0[i], 1e-14);
+    }
+    rigid_step(&world);
+    world_done(&world);
+  }
+}
+
+static void bad_bodies_are_refused(void** state) {
+  (void)state;
+  static const struct {
+    const char* message;
+    int which;
+  } cases[] = {{"is rigid and an obstacle", 0},
+               {"it collides with the flat triangles of its mesh", 1},
+               {"its surface is open at the edge of vertices", 2},
+               {"its mass must be > 0", 3},
+               {"are those of no body with a thickness", 4},
+               {"the mass of a rigid body must be", 5},
+               {"is a shell; it cannot be rigid as well", 6},
+               {"it has one density", 7},
+               {"an acceleration acts on all of it", 8},
+               {"surfaces of the contact model \"implicit_surface\" may overlap", 9},
+               {"whose nodes cannot be tied", 10},
+               {"encloses no volume", 11}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    World world = world_new(1);
+    NoliMesh* mesh = NULL;
+    NoliForceDef push = noli_default_force_def();
+    NoliTieDef tie = noli_default_tie_def();
+    static const int32_t some[] = {0, 1};
+    static double zero[3];
+    double densities[200];
+    int which = cases[c].which;
+    if (which == 2 || which == 11) {
+      ASSERT_OK(noli_mesh_make_plane(world.context, 0.4, 0.2, 3, 2, &mesh));
+    } else {
+      mesh = make_box(&world, 0.2, 0.3, 0.4, 1);
+    }
+    if (which == 11) {
+      // both sides of a sheet
+      NoliMesh* both = NULL;
+      ASSERT_OK(
+          noli_mesh_create(world.context, mesh->n_vert, 0, 2 * mesh->n_tri, 0, 0, false, &both));
+      memcpy(both->x, mesh->x, 3 * (size_t)mesh->n_vert * sizeof(double));
+      for (int64_t i = 0; i < 3 * (int64_t)mesh->n_tri; i++) {
+        both->tri[i] = mesh->tri[i];
+        both->tri[3 * (int64_t)mesh->n_tri + i] = mesh->tri[i - i % 3 + (3 - i % 3) % 3];
+      }
+      noli_mesh_destroy(world.context, &mesh);
+      mesh = both;
+    }
+    int32_t body = add_rigid(&world, mesh, (double[]){0, 0, 0});
+    NoliBodyDef* def = &world.body[body];
+    switch (which) {
+    case 0:
+      def->obstacle = true;
+      break;
+    case 1:
+      def->order = 2;
+      break;
+    case 3:
+      def->material.density = 0.0;
+      break;
+    case 4:
+      memcpy(def->rigid.inertia, (double[]){1, 1, 2, 0, 0, 0}, sizeof def->rigid.inertia);
+      break;
+    case 5:
+      def->rigid.mass = -1.0;
+      break;
+    case 6:
+      def->shell.thickness = 1e-3;
+      break;
+    case 7:
+      for (int i = 0; i < 200; i++) {
+        densities[i] = 1000.0;
+      }
+      def->fields.density = densities;
+      break;
+    case 8:
+      push.node = some;
+      push.n_node = 2;
+      push.value = force_at;
+      push.user = zero;
+      world.def.forces = &push;
+      world.def.n_forces = 1;
+      break;
+    case 9:
+      world.def.contact_model = "implicit_surface";
+      world.def.audit = "off";
+      break;
+    case 10:
+      world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0, 1, 0});
+      tie.body = body;
+      tie.to = 1;
+      world.def.ties = &tie;
+      world.def.n_ties = 1;
+      break;
+    default:
+      break;
+    }
+    world_expect_refusal(&world, cases[c].message);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(masses_are_those_of_the_volume),
                                      cmocka_unit_test(masses_are_those_given),
                                      cmocka_unit_test(they_fall),
-                                     cmocka_unit_test(they_tumble_as_euler_says)};
+                                     cmocka_unit_test(they_tumble_as_euler_says),
+                                     cmocka_unit_test(a_force_turns_it),
+                                     cmocka_unit_test(a_plate_moves_as_told),
+                                     cmocka_unit_test(soft_bodies_are_tied_to_it),
+                                     cmocka_unit_test(it_starts_turned),
+                                     cmocka_unit_test(bad_bodies_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,8 +133,7 @@ static World heap(Choice choice, int32_t n_threads) {
   ASSERT_OK(noli_mesh_make_icosphere(world.context, 0.08, 1, &ball));
   int32_t box = add_rigid(&world, make_box(&world, 0.2, 0.1, 0.2, 1), (double[]){0, 0.052, 0});
   int32_t soft = world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 2), (double[]){0.01, 0.154, 0});
-  int32_t round =
-      add_rigid(&world, ball, (double[]){-0.02, still ? 0.287 : 0.29, 0.01});
+  int32_t round = add_rigid(&world, ball, (double[]){-0.02, still ? 0.287 : 0.29, 0.01});
   world.body[soft].material.young = 2e5;
   if (still) {
     NoliMotionDef* hold = world_add_motion(&world, soft, NULL, NULL);
@@ -215,16 +214,16 @@ static void a_pile_comes_to_rest(void** state) {
   TestRandom random = {7};
   enum { BOXES = 8 };
   for (int b = 0; b < BOXES; b++) {
-    NoliMesh* mesh = make_box(&world, test_random(&random, 0.1, 0.2), test_random(&random, 0.1, 0.2),
-                              test_random(&random, 0.1, 0.2), 1);
+    NoliMesh* mesh = make_box(&world, test_random(&random, 0.1, 0.2),
+                              test_random(&random, 0.1, 0.2), test_random(&random, 0.1, 0.2), 1);
     double turn[3], zero[3] = {0, 0, 0}, one[3] = {1, 1, 1};
     for (int k = 0; k < 3; k++) {
       turn[k] = test_random(&random, 0.0, 90.0);
     }
     noli_mesh_transform(mesh, one, turn, zero);
-    int32_t body = add_rigid(&world, mesh, (double[]){test_random(&random, -0.05, 0.05),
-                                                      0.25 + 0.3 * b,
-                                                      test_random(&random, -0.05, 0.05)});
+    int32_t body = add_rigid(&world, mesh,
+                             (double[]){test_random(&random, -0.05, 0.05), 0.25 + 0.3 * b,
+                                        test_random(&random, -0.05, 0.05)});
     for (int k = 0; k < 3; k++) {
       world.body[body].angular_velocity[k] = test_random(&random, -10.0, 10.0);
     }

@@ -228,6 +228,15 @@ typedef struct NoliPointDef {
   double radius;
   double reserved[7];
 } NoliPointDef;
+typedef struct NoliRigidDef {
+  bool rigid;
+  bool at_centre;
+  double mass;
+  double centre[3];
+  double inertia[6];
+  double volume;
+  double reserved[5];
+} NoliRigidDef;
 NoliMaterialDef noli_default_material_def(void);
 typedef struct NoliSheetForces {
   double membrane[6];
@@ -333,6 +342,7 @@ typedef struct NoliBodyDef {
   NoliPointDef point;
   NoliMaterialFields fields;
   const char* where;
+  NoliRigidDef rigid;
 } NoliBodyDef;
 void noli_body_def_init(NoliBodyDef* def, size_t size);
 typedef struct NoliHalfSpaceDef {
@@ -615,6 +625,7 @@ typedef struct NoliStepReport {
   int64_t contacts_held;
   int64_t contacts_sliding;
   double slid;
+  double rigid_stretch;
 } NoliStepReport;
 NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim** sim);
 void noli_sim_destroy(NoliSim** sim);

@@ -157,6 +157,8 @@ class StepReport(Result):
     contacts_sliding: int
     #: m
     slid: float
+    #: largest |A^T A - I| of a rigid body, in the norm of Frobenius
+    rigid_stretch: float
 
 
 @dataclass(slots=True, repr=False)

@@ -110,7 +110,7 @@ typedef struct NoliStepReport {
   double friction_stored;
   int64_t contacts_held;
   int64_t contacts_sliding;
-  double slid; ///< m
+  double slid;          ///< m
   double rigid_stretch; ///< largest |A^T A - I| of a rigid body, in the norm of Frobenius
 } NoliStepReport;
 

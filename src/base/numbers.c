@@ -175,6 +175,7 @@ static const NoliNumber of_rigid[] = {
   N(NoliRigidDef, mass, "the mass of a rigid body", NOT_NEGATIVE),
   N(NoliRigidDef, centre, "the centre of mass", FINITE),
   N(NoliRigidDef, inertia, "the inertia of a rigid body", FINITE),
+  N(NoliRigidDef, volume, "the volume inside a rigid body", NOT_NEGATIVE),
 };
 static const NoliNumber of_half_space[] = {
   N(NoliHalfSpaceDef, origin, "the origin", FINITE),

@@ -332,6 +332,7 @@ static const Taker takers[NOLI_NUMBERS_COUNT] = {
     [NOLI_NUMBERS_SHELL] = {offsetof(Defs, body[2].shell), create_sim},
     [NOLI_NUMBERS_ROD] = {offsetof(Defs, body[0].rod), create_sim},
     [NOLI_NUMBERS_POINT] = {offsetof(Defs, body[0].point), create_sim},
+    [NOLI_NUMBERS_RIGID] = {offsetof(Defs, body[0].rigid), create_sim},
     [NOLI_NUMBERS_HALF_SPACE] = {offsetof(Defs, half_space), create_sim},
     [NOLI_NUMBERS_MOTION] = {offsetof(Defs, motion), create_sim},
     [NOLI_NUMBERS_FORCE] = {offsetof(Defs, force), create_sim},

@@ -17,7 +17,6 @@
 #include "noli/extend.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 // The smallest of the s over the largest: with less, weights of points lose their digits.
@@ -55,34 +54,28 @@ static NoliBodyCells cells(const NoliMesh* mesh) {
 
 static NoliStatus check_kind(NoliContext* context, const NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
-  const char* name = body->name != NULL ? body->name : "(no name)";
   const NoliMesh* mesh = body->mesh;
   const NoliMaterialFields* fields = &body->fields;
   bool varies = fields->young != NULL || fields->poisson != NULL || fields->density != NULL ||
                 fields->fibre != NULL || body->n_parts > 0;
-  char where[160];
-  snprintf(where, sizeof where, "body \"%.100s\": ", name);
-  NOLI_TRY(noli_numbers_check(context, where, NOLI_NUMBERS_RIGID, &body->rigid));
+  NOLI_TRY(noli_numbers_check(context, "", NOLI_NUMBERS_RIGID, &body->rigid));
   NOLI_CHECK(context, !body->obstacle, NOLI_ERROR_ARGUMENT,
-             "body \"%s\" is rigid and an obstacle; an obstacle moves as told, a rigid body freely",
-             name);
+             "it is rigid and an obstacle; an obstacle moves as told, a rigid body freely");
   NOLI_CHECK(context,
              body->order <= 1 && noli_proxy_kind(&body->proxy) == NOLI_PROXY_AUTOMATIC &&
                  mesh->order <= 1,
              NOLI_ERROR_ARGUMENT,
-             "body \"%s\" is rigid: it collides with the flat triangles of its mesh; leave out "
-             "\"order\", \"proxy\" and curved elements",
-             name);
-  NOLI_CHECK(context, !varies, NOLI_ERROR_ARGUMENT,
-             "body \"%s\" is rigid: it has one density; for any other distribution give its mass, "
-             "centre and inertia",
-             name);
+             "it is rigid: it collides with the flat triangles of its mesh; leave out \"order\", "
+             "\"proxy\" and curved elements");
+  NOLI_CHECK(
+      context, !varies, NOLI_ERROR_ARGUMENT,
+      "it is rigid: it has one density; for any other distribution give its mass, centre and "
+      "inertia");
   NOLI_CHECK(context, mesh->n_tet > 0 || mesh->n_tri > 0, NOLI_ERROR_ARGUMENT,
-             "body \"%s\" is rigid: its mesh needs triangles or tetrahedra", name);
+             "it is rigid: its mesh needs triangles or tetrahedra");
   for (int64_t i = 0; i < 3 * (int64_t)mesh->n_vert; i++) {
     NOLI_CHECK(context, isfinite(mesh->x[i]) && (body->x0 == NULL || isfinite(body->x0[i])),
-               NOLI_ERROR_ARGUMENT, "body \"%s\": vertex %lld is not finite", name,
-               (long long)(i / 3));
+               NOLI_ERROR_ARGUMENT, "vertex %lld is not finite", (long long)(i / 3));
   }
 done:
   return status;
@@ -120,14 +113,14 @@ static NoliStatus find_masses(NoliContext* context, NoliBodyDef* body, NoliMesh*
                               Masses* masses) {
   NoliStatus status = NOLI_OK;
   NoliRigidDef* def = &body->rigid;
-  const char* name = body->name != NULL ? body->name : "(no name)";
   int32_t open[2];
   bool given = def->mass > 0.0 && def->at_centre && has_inertia(def);
   NOLI_TRY(noli_find_open_edge(context, surface->n_tri, surface->tri, open));
-  NOLI_CHECK(context, given || open[0] == NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
-             "body \"%s\" is rigid and its surface is open at the edge of vertices %d and %d, so "
-             "it encloses no volume: give its mass, centre and inertia, or close it",
-             name, (int)open[0], (int)open[1]);
+  NOLI_CHECK(
+      context, given || open[0] == NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
+      "it is rigid and its surface is open at the edge of vertices %d and %d, so it encloses "
+      "no volume: give its mass, centre and inertia, or close it",
+      (int)open[0], (int)open[1]);
   NoliEnclosed inside = {0};
   if (open[0] == NOLI_NULL_INDEX) {
     inside = noli_enclosed(surface->x, surface->n_tri, surface->tri);
@@ -141,14 +134,12 @@ static NoliStatus find_masses(NoliContext* context, NoliBodyDef* body, NoliMesh*
     inside = noli_enclosed(surface->x, surface->n_tri, surface->tri);
   }
   NOLI_CHECK(context, given || inside.volume > 0.0, NOLI_ERROR_ARGUMENT,
-             "body \"%s\" is rigid and its surface encloses no volume: give its mass, centre and "
-             "inertia",
-             name);
+             "it is rigid and its surface encloses no volume: give its mass, centre and inertia");
   def->volume = inside.volume;
 
   masses->mass = def->mass > 0.0 ? def->mass : body->material.density * inside.volume;
   NOLI_CHECK(context, isfinite(masses->mass) && masses->mass > 0.0, NOLI_ERROR_ARGUMENT,
-             "body \"%s\" is rigid: its mass must be > 0, got %g kg", name, masses->mass);
+             "it is rigid: its mass must be > 0, got %g kg", masses->mass);
   masses->centre = def->at_centre ? noli_load3(def->centre) : inside.centre;
   masses->second = has_inertia(def)
                        ? second_of_inertia(def->inertia)
@@ -168,17 +159,17 @@ static void record_masses(const Masses* masses, NoliRigidDef* def) {
 }
 
 // The principal axes, columns of one hand, and the radii s.
-static NoliStatus find_axes(NoliContext* context, const NoliBodyDef* body, const Masses* masses,
-                            NoliMat3* axes, double s[3]) {
+static NoliStatus find_axes(NoliContext* context, const Masses* masses, NoliMat3* axes,
+                            double s[3]) {
   NoliStatus status = NOLI_OK;
   double second[9], value[3], vector[9];
-  const char* name = body->name != NULL ? body->name : "(no name)";
   noli_store33(second, &masses->second);
   noli_eigen_symmetric(3, second, value, vector);
-  NOLI_CHECK(context, value[0] > THINNEST * THINNEST * value[2], NOLI_ERROR_ARGUMENT,
-             "body \"%s\" is rigid: moments of inertia of %.6g, %.6g, %.6g kg m^2 are those of no "
-             "body with a thickness: each must be less than the sum of the others",
-             name, value[1] + value[2], value[0] + value[2], value[0] + value[1]);
+  NOLI_CHECK(
+      context, value[0] > THINNEST * THINNEST * value[2], NOLI_ERROR_ARGUMENT,
+      "it is rigid: moments of inertia of %.6g, %.6g, %.6g kg m^2 are those of no body with a "
+      "thickness: each must be less than the sum of the others",
+      value[1] + value[2], value[0] + value[2], value[0] + value[1]);
   *axes = noli_load33(vector);
   if (noli_det33(axes) < 0.0) {
     for (int i = 0; i < 3; i++) {
@@ -282,7 +273,6 @@ done:
 static NoliStatus place_start(NoliContext* context, NoliMadeMemory* made, const NoliMesh* surface,
                               const NoliMesh* element, NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
-  const char* name = body->name != NULL ? body->name : "(no name)";
   const double *X = surface->x, *x0 = body->x0;
   NoliVec3 before = {0}, after = {0};
   NoliMat3 sum = {0}, U, V;
@@ -305,8 +295,7 @@ static NoliStatus place_start(NoliContext* context, NoliMadeMemory* made, const 
     size = fmax(size, noli_norm3(arm));
   }
   NOLI_CHECK(context, worst <= START_TOLERANCE * size, NOLI_ERROR_ARGUMENT,
-             "body \"%s\" is rigid, but its positions at the start deform it by %.3g m", name,
-             worst);
+             "it is rigid, but its positions at the start deform it by %.3g m", worst);
   NOLI_TRY(allocate(context, made, 12, sizeof(double), &start));
   for (int c = 0; c < 4; c++) {
     NoliVec3 arm = noli_sub3(noli_load3(element->x + 3 * c), before);
@@ -329,7 +318,7 @@ static NoliStatus expand(NoliContext* context, NoliBodyDef* body, NoliMadeMemory
   NOLI_TRY(check_kind(context, body));
   NOLI_TRY(take_surface(context, made, body->mesh, &surface));
   NOLI_TRY(find_masses(context, body, surface, &masses));
-  NOLI_TRY(find_axes(context, body, &masses, &axes, s));
+  NOLI_TRY(find_axes(context, &masses, &axes, s));
   record_masses(&masses, &body->rigid);
   NOLI_TRY(make_element(context, made, masses.centre, &axes, s, &element));
   NOLI_TRY(place_vertices(context, made, surface, masses.centre, &axes, s, &body->proxy));

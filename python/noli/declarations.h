@@ -451,6 +451,20 @@ typedef struct NoliSpringDef {
   const char* where;
 } NoliSpringDef;
 void noli_spring_def_init(NoliSpringDef* def, size_t size);
+typedef struct NoliJointDef {
+  uint32_t size;
+  const char* name;
+  const char* type;
+  int32_t body;
+  int32_t to;
+  double at[3];
+  double axis[3];
+  bool has_to_at;
+  bool contact;
+  double to_at[3];
+  const char* where;
+} NoliJointDef;
+void noli_joint_def_init(NoliJointDef* def, size_t size);
 typedef struct NoliAugmentedLagrangianDef {
   double stiffness_ratio;
   double decay;
@@ -538,6 +552,8 @@ typedef struct NoliSimDef {
   const char* where;
   const char* friction_law;
   NoliScaled stick_length;
+  const NoliJointDef* joints;
+  int32_t n_joints;
 } NoliSimDef;
 void noli_sim_def_init(NoliSimDef* def, size_t size);
 typedef struct NoliDefSizes {
@@ -551,6 +567,7 @@ typedef struct NoliDefSizes {
   uint32_t volume;
   uint32_t tie;
   uint32_t spring;
+  uint32_t joint;
 } NoliDefSizes;
 typedef struct NoliSim NoliSim;
 typedef struct NoliNewtonStat {
@@ -951,6 +968,7 @@ typedef enum NoliChoice {
   NOLI_CHOICE_PARAMETER_SCOPE,
   NOLI_CHOICE_GRADIENT_MODE,
   NOLI_CHOICE_FRICTION_LAW,
+  NOLI_CHOICE_JOINT,
 } NoliChoice;
 int32_t noli_choice_kinds(void);
 const char* noli_choice_kind(NoliChoice kind);

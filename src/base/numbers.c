@@ -234,6 +234,13 @@ static const NoliNumber of_spring[] = {
   N(NoliSpringDef, length, "the length", IN(0.0, NOLI_MATERIAL_MAX), OR(NOLI_REST_DISTANCE)),
   N(NoliSpringDef, damping, "the damping", IN(0.0, NOLI_MATERIAL_MAX)),
 };
+static const NoliNumber of_joint[] = {
+  N(NoliJointDef, body, "the body", FROM(0)),
+  N(NoliJointDef, to, "the other body", FROM(NOLI_NULL_INDEX)),
+  N(NoliJointDef, at, "its point", FINITE),
+  N(NoliJointDef, axis, "its axis", FINITE),
+  N(NoliJointDef, to_at, "its point on the other body", FINITE),
+};
 static const NoliNumber of_probe[] = {
   N(NoliProbeDef, n_node, "the number of vertices", FROM(0)),
   N(NoliProbeDef, body, "the body", FROM(0)),

@@ -37,6 +37,7 @@ typedef struct NoliConnectionType {
     NOLI_CONNECTION_ENDS(NOLI_CONNECTION_END)
 #undef NOLI_CONNECTION_END
   } at;
+  const char* keys[2];  // of `body` and `to` in scenes; NULL: these
   const char* obstacle; // why `body` cannot be an obstacle, in messages about scenes
 
   // ---- definition, beyond ends and numbers; NULL: nothing

@@ -369,7 +369,15 @@ static NoliStatus build_body_pairs(NoliModel* model, const NoliSimDef* def) {
   *pairs = (NoliBodyPairs){.n_body = model->n_body, .still = model->obstacle};
   NOLI_NEW(context, self, model->n_body);
   pairs->self = self;
-  NOLI_NEW(context, exception, def->n_pairs);
+  NOLI_NEW(context, exception, (int64_t)def->n_pairs + def->n_joints);
+
+  // joined bodies do not collide, unless they or pairs say so
+  for (int32_t i = 0; i < def->n_joints; i++) {
+    const NoliJointDef* joint = &def->joints[i];
+    if (joint->to != NOLI_NULL_INDEX && !joint->contact) {
+      exception[n_exceptions++] = (NoliPairNumber){joint->body, joint->to, 0};
+    }
+  }
 
   // bodies with themselves
   for (int32_t b = 0; b < model->n_body; b++) {

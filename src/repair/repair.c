@@ -185,9 +185,9 @@ static void repair_end(NoliRepairWork* work) {
 // Both bodies of a connection whose nodes follow each other are one unit.
 static void join_bound(int32_t* parent, const NoliModel* model, const NoliConnectionEnds* ends) {
   const int32_t body[] = {ends->body, ends->to};
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < 2 && body[k] != NOLI_NULL_INDEX; k++) {
     for (int32_t v = model->vert_first[body[k]]; v < model->vert_first[body[k] + 1]; v++) {
-      noli_group_join(parent, model->vert_first[ends->to], v);
+      noli_group_join(parent, model->vert_first[ends->body], v);
     }
   }
 }

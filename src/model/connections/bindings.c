@@ -8,6 +8,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 NoliStatus noli_bindings_begin(NoliModel* model, const NoliSimDef* def, NoliBindings* bindings) {
   NoliStatus status = NOLI_OK;
@@ -33,6 +34,7 @@ void noli_bindings_free(NoliBindings* bindings) {
   noli_array_free(context, &bindings->first);
   noli_array_free(context, &bindings->vertex);
   noli_array_free(context, &bindings->weight);
+  noli_array_free(context, &bindings->offset);
   noli_array_free(context, &bindings->attached);
 }
 
@@ -52,7 +54,7 @@ NoliBoundName noli_bound_name(const NoliModel* model, const NoliSimDef* def,
 }
 
 NoliStatus noli_bindings_add(NoliBindings* bindings, NoliBound bound, int32_t n,
-                             const int32_t* vertex, const double* weight) {
+                             const int32_t* vertex, const double* weight, const double* offset) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = bindings->model;
   NoliContext* context = model->context;
@@ -71,6 +73,10 @@ NoliStatus noli_bindings_add(NoliBindings* bindings, NoliBound bound, int32_t n,
     NOLI_PUSH(context, &bindings->weight, weight[i]);
   }
   NOLI_PUSH(context, &bindings->first, bindings->vertex.count);
+  for (int k = 0; k < 3; k++) {
+    NOLI_PUSH(context, &bindings->offset, offset != NULL ? offset[k] : 0.0);
+  }
+  bindings->grounded = bindings->grounded || offset != NULL;
 done:
   return status;
 }
@@ -109,11 +115,12 @@ static NoliStatus make_followers(NoliBindings* bindings) {
   NoliContext* context = model->context;
   int64_t* row = NULL;
   int32_t *node = NULL, *vertex = NULL, failed = NOLI_NULL_INDEX;
-  double* weight = NULL;
+  double *weight = NULL, *offset = NULL;
   NOLI_NEW(context, row, (int64_t)model->n_bound + 1);
   NOLI_NEW(context, node, model->n_bound);
   NOLI_NEW(context, vertex, bindings->vertex.count);
   NOLI_NEW(context, weight, bindings->vertex.count);
+  NOLI_NEW(context, offset, 3 * (int64_t)model->n_bound);
 
   // one row of weights for each bound node
   row[0] = 0;
@@ -128,10 +135,12 @@ static NoliStatus make_followers(NoliBindings* bindings) {
       to += w < 0.0 || w > 0.0 ? 1 : 0;
     }
     row[t + 1] = to;
+    memcpy(offset + 3 * t, bindings->offset.data + 3 * (int64_t)own, 3 * sizeof *offset);
   }
 
   // bound nodes follow from the start on
-  const NoliTiedNodes tied = {model->n_bound, node, row, vertex, weight};
+  const NoliTiedNodes tied = {model->n_bound, node,   row,
+                              vertex,         weight, bindings->grounded ? offset : NULL};
   status = noli_followers_tie(context, &tied, model->problem.X, &model->problem.followers, &failed);
   if (failed != NOLI_NULL_INDEX) {
     status = fail_to_follow(bindings, failed, status);
@@ -144,6 +153,7 @@ done:
   noli_free(context, node);
   noli_free(context, vertex);
   noli_free(context, weight);
+  noli_free(context, offset);
   return status;
 }
 

@@ -19,6 +19,8 @@ typedef struct NoliBindings {
   NOLI_ARRAY(int64_t) first; // (n + 1) of the vertices of a row
   NOLI_ARRAY(int32_t) vertex;
   NOLI_ARRAY(double) weight;
+  NOLI_ARRAY(double) offset;    // (rows x 3) m
+  bool grounded;                // a row has an offset, or weights that do not sum to one
   NOLI_ARRAY(int32_t) attached; // pairs
 } NoliBindings;
 
@@ -28,9 +30,11 @@ NOLI_WARN_UNUSED NoliStatus noli_bindings_begin(NoliModel* model, const NoliSimD
 void noli_bindings_free(NoliBindings* bindings);
 
 // A node that follows n vertices, some of which may have no weight: they touch it all the same.
-// Weights sum to one. Fails with NOLI_ERROR_ARGUMENT where the node is bound already.
+// Weights sum to one, unless there is an `offset` (3), m, for the world's part; NULL: none. Fails
+// with NOLI_ERROR_ARGUMENT where the node is bound already.
 NOLI_WARN_UNUSED NoliStatus noli_bindings_add(NoliBindings* bindings, NoliBound bound, int32_t n,
-                                              const int32_t* vertex, const double* weight);
+                                              const int32_t* vertex, const double* weight,
+                                              const double* offset);
 
 // A bound node in messages: the place of its connection, the vertex and its body.
 typedef struct NoliBoundName {

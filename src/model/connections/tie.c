@@ -479,7 +479,7 @@ static NoliStatus add_bindings(const Ties* ties, NoliBindings* bindings) {
   for (int32_t t = 0; t < ties->n; t++) {
     const Place* place = &ties->place[t];
     NoliBound bound = {ties->node[t], NOLI_CONNECTION_TIE, ties->tie[ties->node[t]]};
-    NOLI_TRY(noli_bindings_add(bindings, bound, place->n, place->vertex, place->weight));
+    NOLI_TRY(noli_bindings_add(bindings, bound, place->n, place->vertex, place->weight, NULL));
   }
   for (int32_t k = 0; k < ties->def->n_ties; k++) {
     bindings->reach = fmax(bindings->reach, 2.0 * ties->largest[k]);

@@ -63,6 +63,7 @@ static const char** member_of(NoliChoice kind, NoliSimDef* def, NoliBodyDef* bod
     return &volume->region;
   case NOLI_CHOICE_VOLUME_MODEL:
     return &volume->model;
+  case NOLI_CHOICE_JOINT:
   case NOLI_CHOICE_MESH_PART:
   case NOLI_CHOICE_SHEET_PATTERN:
   case NOLI_CHOICE_PROBE_QUANTITY:

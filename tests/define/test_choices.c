@@ -6,7 +6,7 @@
 
 static void every_kind_lists_names_and_descriptions(void** state) {
   (void)state;
-  assert_int_equal(noli_choice_kinds(), NOLI_CHOICE_FRICTION_LAW + 1);
+  assert_int_equal(noli_choice_kinds(), NOLI_CHOICE_JOINT + 1);
   for (int32_t k = 0; k < noli_choice_kinds(); k++) {
     NoliChoice kind = (NoliChoice)k;
     int32_t n = noli_choice_count(kind);

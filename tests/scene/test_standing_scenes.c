@@ -2,12 +2,6 @@
 // they do not move; with the law "velocity" they creep, and with too little friction they fall.
 #include "scene_run.h"
 
-static void run_until(Run* run, double time) {
-  while (noli_sim_time(run->sim) < time - 1e-9) {
-    step(run);
-  }
-}
-
 // Largest distance of a vertex from x.
 static double way_from(const Run* run, const double* x) {
   double way = 0.0;

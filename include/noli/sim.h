@@ -110,7 +110,8 @@ typedef struct NoliStepReport {
   double friction_stored;
   int64_t contacts_held;
   int64_t contacts_sliding;
-  double slid; ///< m
+  double slid;            ///< m
+  double adhesion_energy; ///< J, of surfaces that adhere, 0 where they are apart, else negative
 } NoliStepReport;
 
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names
@@ -176,6 +177,8 @@ typedef struct NoliSimMeasures {
   double* mass;            ///< (n_bodies) kg; of obstacles, as their volume, 0; owned
   double box;              ///< l, m
   double ball;             ///< d, m
+  double stick_length;     ///< m, elastic slip at which contacts slide; 0: friction is a function
+                           ///< of the velocity
 } NoliSimMeasures;
 
 /// noli_sim_measure for a struct of `size` bytes.

@@ -18,7 +18,7 @@ static double turned(const Run* run, int32_t body) {
   return atan2(sine, cosine) * 180.0 / PI;
 }
 
-// How far the nut unwinds from 1 s, or from the start, to an end, in degrees.
+// How far the nut unwinds from one time to another, in degrees.
 static double unwinds(const char* key, const char* value, double from, double to) {
   Run run = start("examples/screw.json", 1, (const char* const[][2]){{key, value}});
   run_until(&run, from);
@@ -29,9 +29,9 @@ static double unwinds(const char* key, const char* value, double from, double to
   return fabs(angle);
 }
 
-// Slip along the thread, of which the lead has the tangent p / (2 pi r), begins where the weight
-// does more work than friction: the normal force of flanks with the slope a = pi d / p bears the
-// weight with a / sqrt(1 + a^2 / cos^2) of it. Facets of the threads make the limit uncertain.
+// The nut slides along the thread, whose lead has the tangent p / (2 pi r), if its weight along it
+// exceeds friction. Flanks of the slope a = pi d / p press with more than the weight:
+// tan(lead) > mu sqrt(1 + cos^2(lead) / a^2).
 static void nuts_do_not_unwind(void** state) {
   (void)state;
   const double pitch = 0.02, radius = 0.02, depth = 0.008, flank = PI * depth / pitch;
@@ -72,7 +72,7 @@ static double span_at(const char* key, const char* value, double from, double to
   return now;
 }
 
-// Constant loads do not move the ends of a knot; without friction it comes undone.
+// A constant load does not move the ends of a knot; without friction it comes undone.
 static void knots_hold_their_load(void** state) {
   (void)state;
   double holds, creeps, slips;

@@ -98,8 +98,8 @@ static Slips slips_of(const char* law) {
   return slips;
 }
 
-// Elastic slips of 2 um give way, and rims of the pads, which the squeezed rubber pushes outwards,
-// slide by as much.
+// What is held gives way by elastic slips of 2 um, and the rims of the pads, where squeezed rubber
+// is pushed outwards, slide by as much.
 static void turned_grips_hold(void** state) {
   (void)state;
   static const char* const name[N_OBJECTS] = {"cube", "bar", "cloth"};

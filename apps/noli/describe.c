@@ -277,13 +277,10 @@ static void describe_settings(const NoliSimDef* def, const NoliSimMeasures* meas
   if (measures != NULL) {
     print("contact distance %.3g m, ", measures->contact_distance);
   }
-  bool sticks = def->friction_law != NULL && strcmp(def->friction_law, "stick") == 0;
-  if (sticks && def->stick_length.value > 0.0) {
-    print("friction %g, contacts stick up to %s m, ", def->friction,
-          scaled(def->stick_length, measures, sticking));
+  if (measures != NULL && measures->stick_length > 0.0) {
+    print("friction %g, contacts stick up to %.3g m, ", def->friction, measures->stick_length);
   } else {
-    print("friction %g, %s below %s m/s, ", def->friction,
-          sticks ? "contacts stick as stiff as" : "sticking",
+    print("friction %g, slower than %s m/s sticks, ", def->friction,
           scaled(def->friction_speed, measures, sticking));
   }
   bool smooth = strcmp(def->contact_model, "implicit_surface") == 0;

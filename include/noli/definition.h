@@ -294,6 +294,16 @@ typedef struct NoliPairDef {
   NoliScaled distance;
   const char* where; ///< prefix of messages about it, such as a place in a file; borrowed; NULL
                      ///< (default): none
+  /// Direction of entity `a` on which friction depends, at rest; it turns with the surface of `a`,
+  /// and its part in the contact plane counts. (0, 0, 0) (default): none. Not with implicit
+  /// friction or viscosity; see docs/reference/friction_laws.md
+  double direction[3];
+  double friction_across; ///< coefficient across `direction`, >= 0, where `friction` is that along
+                          ///< it; default 0; without a direction it must be 0
+  double adhesion; ///< J/m^2, >= 0: the work that separates an area; default 0: none. Not with the
+                   ///< contact model "implicit_surface"; see docs/background/adhesion.md
+  NoliScaled adhesion_range; ///< m, > 0: gap beyond the contact distance up to which surfaces pull
+                             ///< each other; {0} (default): the contact distance of the pair
 } NoliPairDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_pair_def.
@@ -630,9 +640,11 @@ typedef struct NoliSimDef {
   /// "velocity": a smooth function of the sliding speed, as in [Li2020], contacts creep:
   /// docs/background/friction.md. Implicit friction with "implicit_surface" has "velocity" always
   const char* friction_law;
-  NoliScaled stick_length; ///< "stick": m, elastic slip at which a contact slides; value 0
-                           ///< (default): friction_speed times the time step, as stiff as
-                           ///< "velocity" ("quasi_static": times 0.01 s)
+  NoliScaled stick_length;   ///< "stick": m, elastic slip at which a contact slides; value 0
+                             ///< (default): friction_speed times the time step, as stiff as
+                             ///< "velocity" ("quasi_static": times 0.01 s)
+  double adhesion;           ///< as in NoliPairDef, where no pair overrides it; default 0
+  NoliScaled adhesion_range; ///< the same
   const NoliJointDef* joints;
   int32_t n_joints;
 } NoliSimDef;

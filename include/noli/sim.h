@@ -110,8 +110,9 @@ typedef struct NoliStepReport {
   double friction_stored;
   int64_t contacts_held;
   int64_t contacts_sliding;
-  double slid;          ///< m
-  double rigid_stretch; ///< largest |A^T A - I| of a rigid body, in the norm of Frobenius
+  double slid;            ///< m
+  double adhesion_energy; ///< J, of surfaces that adhere, 0 where they are apart, else negative
+  double rigid_stretch;   ///< largest |A^T A - I| of a rigid body, in the norm of Frobenius
 } NoliStepReport;
 
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names
@@ -177,6 +178,8 @@ typedef struct NoliSimMeasures {
   double* mass;            ///< (n_bodies) kg; of obstacles, as their volume, 0; owned
   double box;              ///< l, m
   double ball;             ///< d, m
+  double stick_length;     ///< m, elastic slip at which contacts slide; 0: friction is a function
+                           ///< of the velocity
 } NoliSimMeasures;
 
 /// noli_sim_measure for a struct of `size` bytes.

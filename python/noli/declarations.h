@@ -408,6 +408,10 @@ typedef struct NoliPairDef {
   const char* name_b;
   NoliScaled distance;
   const char* where;
+  double direction[3];
+  double friction_across;
+  double adhesion;
+  NoliScaled adhesion_range;
 } NoliPairDef;
 void noli_pair_def_init(NoliPairDef* def, size_t size);
 typedef struct NoliVolumeDef {
@@ -552,6 +556,8 @@ typedef struct NoliSimDef {
   const char* where;
   const char* friction_law;
   NoliScaled stick_length;
+  double adhesion;
+  NoliScaled adhesion_range;
   const NoliJointDef* joints;
   int32_t n_joints;
 } NoliSimDef;
@@ -642,6 +648,7 @@ typedef struct NoliStepReport {
   int64_t contacts_held;
   int64_t contacts_sliding;
   double slid;
+  double adhesion_energy;
   double rigid_stretch;
 } NoliStepReport;
 NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim** sim);
@@ -672,6 +679,7 @@ typedef struct NoliSimMeasures {
   double* mass;
   double box;
   double ball;
+  double stick_length;
 } NoliSimMeasures;
 NoliStatus noli_sim_measure_sized(NoliContext* context, const NoliSimDef* def, NoliSimMeasures* measures, size_t size);
 void noli_sim_measures_free(NoliContext* context, NoliSimMeasures* measures);

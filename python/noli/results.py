@@ -157,6 +157,8 @@ class StepReport(Result):
     contacts_sliding: int
     #: m
     slid: float
+    #: J, of surfaces that adhere, 0 where they are apart, else negative
+    adhesion_energy: float
     #: largest |A^T A - I| of a rigid body, in the norm of Frobenius
     rigid_stretch: float
 

@@ -239,13 +239,15 @@ class Simulation(Hinted):
         return found
 
     def pair(self, a: str | int, b: str | int) -> dict[str, Any]:
-        """Contact and friction of two entities: contact, friction, static_friction, viscosity, distance in m."""
+        """Contact and friction of two entities: contact, friction, static_friction, viscosity, distance in m,
+        adhesion in J/m^2, adhesion_range in m, direction (of the entity that was named first when it was set), friction_across."""
         pair = self._pair(a, b)
         found = _values(pair)
-        return {name: found[name] for name in found if name not in _NAMES_OF_PAIR} | {"distance": pair.distance.value}
+        lengths = {name: getattr(pair, name).value for name in ("distance", "adhesion_range")}
+        return {name: found[name] for name in found if name not in _NAMES_OF_PAIR} | lengths
 
     def set_pair(self, a: str | int, b: str | int, **values) -> None:
-        """Changes contact, friction or contact distance (m) of two entities from now on:
+        """Changes contact, friction, adhesion or contact distance (m) of two entities from now on:
         set_pair("ball", "floor", friction=0.3, distance=1e-3). Where it
         switches contact on or off, it costs as much as making the simulation, and views of before show the state
         before."""

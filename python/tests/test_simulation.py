@@ -194,8 +194,15 @@ class Parameters(unittest.TestCase):
 
     def test_pairs_keep_what_is_not_given(self):
         sim = noli.Simulation(cube(friction={"coefficient": 0.5, "static_coefficient": 0.6}))
-        self.assertEqual(sim.pair("cube", "floor"), {"contact": True, "friction": 0.5, "static_friction": 0.6,
-                                                     "viscosity": 0, "distance": sim.contact_distance})
+        self.assertEqual(sim.pair("cube", "floor"),
+                         {"contact": True, "friction": 0.5, "static_friction": 0.6, "viscosity": 0,
+                          "distance": sim.contact_distance, "direction": [0, 0, 0], "friction_across": 0,
+                          "adhesion": 0, "adhesion_range": sim.contact_distance})
+        sim.set_pair("cube", "floor", adhesion=0.5, adhesion_range=2e-4, direction=[1, 0, 0], friction_across=0.9)
+        self.assertEqual(sim.pair("cube", "floor")["adhesion"], 0.5)
+        self.assertEqual(sim.pair("cube", "floor")["adhesion_range"], 2e-4)
+        self.assertEqual(sim.pair("floor", "cube")["direction"], [1, 0, 0])
+        sim.set_pair("cube", "floor", adhesion=0, direction=[0, 0, 0], friction_across=0)
         sim.set_pair("cube", "floor", distance=1e-4)
         self.assertEqual(sim.pair("cube", "floor")["distance"], 1e-4)
         sim.set_pair("cube", "floor", friction=0.2)

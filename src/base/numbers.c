@@ -97,6 +97,8 @@ static const NoliNumber of_sim[] = {
   N(NoliSimDef, viscosity, "viscosity", NOT_NEGATIVE),
   N(NoliSimDef, friction_speed, "the friction speed", POSITIVE),
   N(NoliSimDef, stick_length, "the stick length", NOT_NEGATIVE),
+  N(NoliSimDef, adhesion, "adhesion", NOT_NEGATIVE),
+  N(NoliSimDef, adhesion_range, "the range of adhesion", NOT_NEGATIVE),
   N(NoliSimDef, friction_iterations, "friction_iterations", FROM(NOLI_FRICTION_UNTIL_CONVERGENCE)),
   N(NoliSimDef, tolerance, "the tolerance", POSITIVE),
   N(NoliSimDef, imbalance, "the allowed imbalance", RIGHT_OPEN(0.0, 1.0)),
@@ -210,6 +212,10 @@ static const NoliNumber of_pair[] = {
   N(NoliPairDef, stribeck_speed, "the Stribeck speed", NOT_NEGATIVE),
   N(NoliPairDef, viscosity, "viscosity", NOT_NEGATIVE),
   N(NoliPairDef, distance, "the contact distance", NOT_NEGATIVE),
+  N(NoliPairDef, direction, "the direction of friction", FINITE),
+  N(NoliPairDef, adhesion, "adhesion", NOT_NEGATIVE),
+  N(NoliPairDef, adhesion_range, "the range of adhesion", NOT_NEGATIVE),
+  N(NoliPairDef, friction_across, "friction across its direction", NOT_NEGATIVE),
 };
 static const NoliNumber of_volume[] = {
   N(NoliVolumeDef, body, "the body", FROM(0)),

@@ -5,6 +5,7 @@
 #include "define/body_kind.h"
 #include "define/choices.h"
 #include "define/definition_check.h"
+#include "math/vec3.h"
 #include "solve/method.h"
 
 #include <math.h>
@@ -341,9 +342,14 @@ NoliPairDef noli_definition_pair(const NoliSimDef* def, int32_t a, int32_t b) {
     pair.static_friction = def->static_friction;
     pair.stribeck_speed = def->stribeck_speed;
     pair.viscosity = def->viscosity;
+    pair.adhesion = def->adhesion;
+    pair.adhesion_range = def->adhesion_range;
   }
-  pair.a = a;
-  pair.b = b;
+  // its direction belongs to the first one
+  bool exchanged =
+      found != NULL && found->a == b && noli_norm_sqr3(noli_load3(found->direction)) > 0.0;
+  pair.a = exchanged ? b : a;
+  pair.b = exchanged ? a : b;
   return pair;
 }
 
@@ -358,8 +364,8 @@ bool noli_definition_has_implicit_friction(const NoliSimDef* def) {
 }
 
 bool noli_definition_sticks(const NoliSimDef* def) {
-  bool smooth = def->contact_model != NULL && strcmp(def->contact_model, "implicit_surface") == 0;
-  if (smooth && noli_definition_has_implicit_friction(def)) {
+  const NoliContactModel* model = noli_contact_model_find(def->contact_model);
+  if (model != NULL && model->no_implicit_slips && noli_definition_has_implicit_friction(def)) {
     return false;
   }
   return noli_names_index(&noli_friction_law_names, def->friction_law) == NOLI_FRICTION_STICKS;

@@ -16,6 +16,7 @@ static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
   NOLI_TRY(noli_numbers_check(context, "", NOLI_NUMBERS_GCP, &def->gcp));
   NOLI_TRY(noli_numbers_check(context, "", NOLI_NUMBERS_INCREMENT, &def->increments));
   NOLI_TRY(noli_definition_check_friction(context, "", def->friction, def->static_friction));
+  NOLI_TRY(noli_definition_check_adhesion(context, def, "", def->adhesion, def->friction));
 done:
   return status;
 }

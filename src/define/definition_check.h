@@ -16,6 +16,12 @@ NOLI_WARN_UNUSED NoliStatus noli_definition_check_lists(NoliContext* context,
 NOLI_WARN_UNUSED NoliStatus noli_definition_check_meshes(NoliContext* context,
                                                          const NoliBodyDef* body);
 
-// Checks the friction of the scene or of a pair; `where` starts the message.
+// Checks the adhesion of the scene or of a pair, with its friction; `where` starts the message,
+// here and below.
+NOLI_WARN_UNUSED NoliStatus noli_definition_check_adhesion(NoliContext* context,
+                                                           const NoliSimDef* def, const char* where,
+                                                           double adhesion, double friction);
+
+// Checks the friction of the scene or of a pair.
 NOLI_WARN_UNUSED NoliStatus noli_definition_check_friction(NoliContext* context, const char* where,
                                                            double friction, double static_friction);

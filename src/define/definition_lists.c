@@ -8,6 +8,7 @@
 #include "material/material.h"
 #include "math/vec3.h"
 #include "mesh/curve.h"
+#include "solve/contact_model.h"
 
 #include <stdio.h>
 
@@ -130,6 +131,50 @@ done:
   return status;
 }
 
+// What friction with a direction cannot have.
+static NoliStatus check_direction(NoliContext* context, const NoliSimDef* def, const char* where,
+                                  const NoliPairDef* pair) {
+  NoliStatus status = NOLI_OK;
+  const double* axis = pair->direction;
+  bool has_direction = axis[0] != 0.0 || axis[1] != 0.0 || axis[2] != 0.0;
+  NOLI_CHECK(context, has_direction || pair->friction_across == 0.0, NOLI_ERROR_ARGUMENT,
+             "%sfriction across a direction, %g, needs the direction", where,
+             pair->friction_across);
+  NOLI_CHECK(
+      context, !has_direction || !noli_definition_has_implicit_friction(def), NOLI_ERROR_ARGUMENT,
+      "%simplicit friction has no direction: use \"lagged\" friction, or leave the direction "
+      "out",
+      where);
+  NOLI_CHECK(context, !has_direction || pair->viscosity == 0.0, NOLI_ERROR_ARGUMENT,
+             "%sfriction with a direction has no viscosity, got %g s/m", where, pair->viscosity);
+  NOLI_CHECK(
+      context, !has_direction || pair->friction > 0.0 || pair->static_friction == 0.0,
+      NOLI_ERROR_ARGUMENT,
+      "%sstatic friction is in proportion to friction along the direction, which is 0: leave "
+      "it out",
+      where);
+done:
+  return status;
+}
+
+NoliStatus noli_definition_check_adhesion(NoliContext* context, const NoliSimDef* def,
+                                          const char* where, double adhesion, double friction) {
+  NoliStatus status = NOLI_OK;
+  const NoliContactModel* model = noli_contact_model_find(def->contact_model);
+  NOLI_CHECK(context, adhesion == 0.0 || model == NULL || model->keeps_apart, NOLI_ERROR_ARGUMENT,
+             "%sadhesion needs surfaces that are kept apart: choose the contact model \"ipc\" or "
+             "\"gcp\"",
+             where);
+  NOLI_CHECK(context,
+             adhesion == 0.0 || friction == 0.0 || !noli_definition_has_implicit_friction(def),
+             NOLI_ERROR_ARGUMENT,
+             "%simplicit friction does not know the normal force of adhesion: use \"lagged\" "
+             "friction",
+             where);
+done:
+  return status;
+}
+
 static NoliStatus check_pair(NoliContext* context, const NoliSimDef* def, int32_t index) {
   NoliStatus status = NOLI_OK;
   const NoliPairDef* pair = &def->pairs[index];
@@ -140,6 +185,8 @@ static NoliStatus check_pair(NoliContext* context, const NoliSimDef* def, int32_
   NOLI_CHECK(context, pair->a < n_entity && pair->b < n_entity, NOLI_ERROR_ARGUMENT,
              "pair %d: entities %d and %d must be below %d", index, pair->a, pair->b, n_entity);
   NOLI_TRY(noli_definition_check_friction(context, where, pair->friction, pair->static_friction));
+  NOLI_TRY(check_direction(context, def, where, pair));
+  NOLI_TRY(noli_definition_check_adhesion(context, def, where, pair->adhesion, pair->friction));
 done:
   return status;
 }

@@ -26,6 +26,7 @@ NoliStatus noli_sim_measure_sized(NoliContext* context, const NoliSimDef* given,
   own.contact_distance = model->problem.contact.dhat;
   own.box = model->problem.size.l;
   own.ball = model->problem.size.d;
+  own.stick_length = model->problem.friction.sticks ? model->problem.friction.stick_length : 0.0;
 
   for (int32_t i = 0; i < def->n_bodies; i++) {
     if (!def->bodies[i].obstacle) {

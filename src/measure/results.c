@@ -2,6 +2,7 @@
 #include "base/parallel.h"
 #include "base/ranks.h"
 #include "material/stress.h"
+#include "solve/bonds.h"
 #include "step/simulation.h"
 
 #include <string.h>
@@ -21,7 +22,7 @@ static NoliStatus last_forces(NoliSim* sim,
 
 NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force) {
   NOLI_REQUIRE_READABLE(sim, sim != NULL && force != NULL);
-  return last_forces(sim, noli_stage_contact_forces, force);
+  return last_forces(sim, noli_stage_normal_forces, force);
 }
 
 NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force) {

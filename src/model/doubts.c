@@ -347,6 +347,36 @@ static void doubt_slip(const NoliModel* model, const NoliSimDef* def, int32_t b,
             most);
 }
 
+// ---- adhesion that meshes do not resolve ----
+
+static const NoliAdhesionLaw* adhesion_of(const NoliModel* model, int32_t b) {
+  const NoliAdhesionLaw* found = NULL;
+  for (int32_t e = 0; e < model->n_entity && found == NULL; e++) {
+    found = noli_contact_pairs_adhesion(&model->problem.contact.pairs, b, e);
+  }
+  return found;
+}
+
+// A front between what is bonded and what is not pulls along E W / sigma^2, sigma = 16 W / (9 R).
+static void doubt_adhesion(const NoliModel* model, const NoliBodyDef* body, int32_t b,
+                           Doubt* doubt) {
+  const NoliAdhesionLaw* law = adhesion_of(model, b);
+  if (law == NULL || body->material.parameter[0] != 0.0) {
+    return;
+  }
+  double unused, edge = mean_edge(model, b, 0.0, &unused), young = body->material.young;
+  double strength = 16.0 / 9.0 * law->work / law->range;
+  double zone = young * law->work / (strength * strength);
+  if (zone < edge) {
+    add_doubt(
+        doubt, b,
+        "where its adhesion of %.3g J/m^2 gives way from one side, it pulls along %.2g m, less "
+        "than the mean edge of the surface, %.2g m: the force depends on the mesh; set "
+        "adhesion_range to %.2g or more, or refine it",
+        law->work, zone, edge, law->range * sqrt(edge / zone));
+  }
+}
+
 // ---- integrators ----
 
 static bool may_touch(const NoliModel* model, const NoliSimDef* def) {
@@ -366,7 +396,7 @@ static void note_bounces(const NoliModel* model, const NoliSimDef* def) {
 
 NoliStatus noli_doubts_report(const NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  Doubt ratio = {0}, thin = {0}, fine = {0}, slip = {0};
+  Doubt ratio = {0}, thin = {0}, fine = {0}, slip = {0}, front = {0};
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBodyDef* body = &def->bodies[b];
     bool plane = !body->obstacle && noli_body_kind(body)->planar;
@@ -386,6 +416,14 @@ NoliStatus noli_doubts_report(const NoliModel* model, const NoliSimDef* def) {
     doubt_slip(model, def, b, &slip);
   }
   warn(model, &slip);
+  for (int32_t b = 0; b < model->n_body && def->contact; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    bool plane = !body->obstacle && noli_body_kind(body)->planar;
+    if (plane || is_linear_solid(body)) {
+      doubt_adhesion(model, body, b, &front);
+    }
+  }
+  warn(model, &front);
   note_bounces(model, def);
 done:
   return status;

@@ -17,6 +17,7 @@
 #include "model/face_loads.h"
 #include "model/gcp_build.h"
 #include "model/rank_parts.h"
+#include "model/sampling.h"
 #include "model/sheets.h"
 #include "model/regions.h"
 
@@ -240,10 +241,29 @@ double noli_resolve(NoliScaled scaled, const NoliSceneSize* size) {
   return scaled.value * unit[scaled.relative];
 }
 
+// Where the coefficients of a pair depend on a direction, its law acts with the larger one, and the
+// static one in proportion.
+static void set_direction(const NoliPairDef* pair, NoliFrictionLaw* law, NoliFrictionGrain* grain) {
+  NoliVec3 axis = noli_load3(pair->direction);
+  double along = pair->friction, across = pair->friction_across, most = fmax(along, across);
+  memset(grain, 0, sizeof *grain);
+  if (noli_norm3(axis) == 0.0 || along == across) {
+    return;
+  }
+  grain->acts = true;
+  grain->entity = pair->a;
+  grain->factor[0] = along / most;
+  grain->factor[1] = across / most;
+  noli_store3(grain->axis, noli_normalize3(axis));
+  law->mu_s = along > 0.0 ? law->mu_s * (most / along) : most;
+  law->mu_d = most;
+}
+
 // The friction law of a pair. Speeds can be compared only after the size of the scene is known;
 // `where` starts the message.
 static NoliStatus make_law(NoliModel* model, const NoliSimDef* def, const char* where,
-                           const NoliPairDef* pair, NoliFrictionLaw* law) {
+                           const NoliPairDef* pair, NoliFrictionLaw* law,
+                           NoliFrictionGrain* grain) {
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
   NoliScaled given = pair->stribeck_speed.value > 0.0 ? pair->stribeck_speed : def->stribeck_speed;
@@ -253,6 +273,7 @@ static NoliStatus make_law(NoliModel* model, const NoliSimDef* def, const char* 
                            .v_s = given.value > 0.0 ? noli_resolve(given, &problem->size)
                                                     : 10.0 * problem->friction.speed,
                            .mu_v = pair->viscosity};
+  set_direction(pair, law, grain);
   NOLI_CHECK(
       model->context, law->mu_s == law->mu_d || law->v_s > problem->friction.speed,
       NOLI_ERROR_ARGUMENT,
@@ -284,6 +305,16 @@ done:
   return status;
 }
 
+// How a pair adheres, whose contact distance is `range` times that of the scene.
+static NoliAdhesionLaw make_adhesion(const NoliModel* model, const NoliSimDef* def,
+                                     const NoliPairDef* pair, double range) {
+  const NoliProblem* problem = &model->problem;
+  NoliScaled given = pair->adhesion_range.value > 0.0 ? pair->adhesion_range : def->adhesion_range;
+  double own = noli_resolve(given, &problem->size);
+  return (NoliAdhesionLaw){.work = pair->adhesion,
+                           .range = own > 0.0 ? own : range * problem->contact.dhat};
+}
+
 // Takes the ranges (n), unless all are 1.
 static void take_ranges(NoliBodyPairs* pairs, double** range, int64_t n) {
   bool any = false;
@@ -307,31 +338,52 @@ NoliStatus noli_model_set_pairs(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliPairTable number = {0};
   NOLI_ARRAY(NoliFrictionLaw) laws = {0};
+  NOLI_ARRAY(NoliFrictionGrain) grains = {0};
+  NOLI_ARRAY(NoliAdhesionLaw) adhesions = {0};
   NOLI_ARRAY(double) range = {0};
   NoliFrictionLaw law;
+  NoliFrictionGrain grain;
+  NoliAdhesionLaw adhesion;
+  bool has_grain = false, adheres;
   NoliPairNumber* exception = NULL;
   NOLI_NEW(model->context, exception, def->n_pairs);
   const NoliPairDef most = {.friction = def->friction,
                             .static_friction = def->static_friction,
-                            .viscosity = def->viscosity};
-  NOLI_TRY(make_law(model, def, "friction: ", &most, &law));
+                            .viscosity = def->viscosity,
+                            .adhesion = def->adhesion,
+                            .adhesion_range = def->adhesion_range};
+  NOLI_TRY(make_law(model, def, "friction: ", &most, &law, &grain));
   NOLI_PUSH(model->context, &laws, law);
+  NOLI_PUSH(model->context, &grains, grain);
   NOLI_PUSH(model->context, &range, 1.0);
+  adhesion = make_adhesion(model, def, &most, 1.0);
+  NOLI_PUSH(model->context, &adhesions, adhesion);
+  adheres = adhesion.work > 0.0;
   for (int32_t i = 0; i < def->n_pairs; i++) {
     const NoliPairDef* pair = &def->pairs[i];
     double own = 1.0;
     char where[32];
     snprintf(where, sizeof where, "pair %d: ", i);
-    status = make_law(model, def, where, pair, &law);
+    status = make_law(model, def, where, pair, &law, &grain);
     status = status == NOLI_OK ? make_range(model, def, i, &own) : status;
     NOLI_TRY(noli_fail_at(model->context, pair->where, status));
+    adhesion = make_adhesion(model, def, pair, own);
     // one entry of a scene makes many consecutive equal pairs
     if (memcmp(&law, &laws.data[laws.count - 1], sizeof law) != 0 ||
+        memcmp(&grain, &grains.data[grains.count - 1], sizeof grain) != 0 ||
+        memcmp(&adhesion, &adhesions.data[adhesions.count - 1], sizeof adhesion) != 0 ||
         own != range.data[range.count - 1]) {
       NOLI_PUSH(model->context, &laws, law);
+      NOLI_PUSH(model->context, &grains, grain);
+      NOLI_PUSH(model->context, &adhesions, adhesion);
       NOLI_PUSH(model->context, &range, own);
     }
     exception[i] = (NoliPairNumber){pair->a, pair->b, (int32_t)laws.count - 1};
+    has_grain = has_grain || grain.acts;
+    adheres = adheres || adhesion.work > 0.0;
+  }
+  if (adheres) {
+    NOLI_TRY(noli_sampling_build(model, def));
   }
   NOLI_TRY(
       noli_pair_table_build(model->context, model->n_entity, 0, def->n_pairs, exception, &number));
@@ -341,9 +393,15 @@ NoliStatus noli_model_set_pairs(NoliModel* model, const NoliSimDef* def) {
   NoliBodyPairs* touch = &model->problem.contact.body_pairs;
   noli_pair_table_free(model->context, &pairs->number);
   noli_free(model->context, pairs->law);
+  noli_free(model->context, pairs->grain);
+  noli_free(model->context, pairs->adhesion);
   noli_free(model->context, touch->range);
   pairs->number = number;
   pairs->law = laws.data;
+  pairs->grain = has_grain ? grains.data : NULL;
+  grains.data = has_grain ? NULL : grains.data;
+  pairs->adhesion = adheres ? adhesions.data : NULL;
+  adhesions.data = adheres ? NULL : adhesions.data;
   touch->range_number = &pairs->number;
   take_ranges(touch, &range.data, range.count);
   number = (NoliPairTable){0};
@@ -352,6 +410,8 @@ NoliStatus noli_model_set_pairs(NoliModel* model, const NoliSimDef* def) {
 done:
   noli_pair_table_free(model->context, &number);
   noli_free(model->context, laws.data);
+  noli_free(model->context, grains.data);
+  noli_free(model->context, adhesions.data);
   noli_free(model->context, range.data);
   noli_free(model->context, exception);
   return status;
@@ -969,10 +1029,13 @@ void noli_model_destroy(NoliModel** owner) {
                    problem->contact.half_spaces,
                    problem->contact.body_pairs.self,
                    problem->contact.pairs.law,
+                   problem->contact.pairs.grain,
+                   problem->contact.pairs.adhesion,
                    problem->contact.body_pairs.range};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
     noli_free(context, owned[i]);
   }
+  noli_sampling_free(context, &problem->contact.sampling);
   noli_free(context, model);
   *owner = NULL;
 }

@@ -132,6 +132,7 @@ static NoliStatus read_pair_friction(const NoliSceneSource* source, const NoliSc
   NOLI_TRY(pair_number(source, entry, "static_friction",
                        inherits ? def->static_friction : pair->friction, &pair->static_friction));
   NOLI_TRY(pair_number(source, entry, "viscosity", def->viscosity, &pair->viscosity));
+  NOLI_TRY(pair_number(source, entry, "adhesion", def->adhesion, &pair->adhesion));
   NOLI_SCENE_CHECK(source, &static_friction, pair->static_friction >= pair->friction,
                    "must be at least the coefficient of sliding, %g, got %g", pair->friction,
                    pair->static_friction);

@@ -258,6 +258,13 @@ OBJECT(
           "default: twice the mean edge of each body, more for large triangles.",
           INTO(NoliSimDef, surface_radius)),
     FIELD("self", boolean, "true", NULL, "Default of `self_contact` of bodies."),
+    FIELD("adhesion", not_negative, "0", "J/m^2",
+          "Work that separates surfaces in contact, per area: `docs/background/adhesion.md`.",
+          INTO(NoliSimDef, adhesion)),
+    FIELD("adhesion_range", positive_scaled, NULL, "m",
+          "Gap beyond the contact distance up to which they pull each other; default: the contact "
+          "distance.",
+          INTO(NoliSimDef, adhesion_range)),
     FIELD("ccd", ccd_method, "\"additive\"", NULL,
           "Continuous collision detection: conservative advancement, or exclusion of boxes in "
           "time and space (slower): see `docs/background/ccd.md`.",
@@ -315,6 +322,18 @@ SHARED_OBJECT(
           INTO(NoliPairDef, stribeck_speed)),
     FIELD("viscosity", not_negative, NULL, "s/m",
           "As in `friction`; default: `friction.viscosity`."),
+    FIELD("adhesion", not_negative, NULL, "J/m^2", "As in `contact`; default: `contact.adhesion`."),
+    FIELD(
+        "adhesion_range", positive_scaled, NULL, "m",
+        "As in `contact`; default: `contact.adhesion_range`, or the contact distance of the pair.",
+        INTO(NoliPairDef, adhesion_range)),
+    FIELD("direction", vector, NULL, NULL,
+          "Direction of `a` on which friction depends, where `a` is at rest; it turns with the "
+          "surface. `friction` is the coefficient along it. Default: none.",
+          INTO(NoliPairDef, direction)),
+    FIELD("friction_across", not_negative, NULL, NULL,
+          "Dynamic coefficient across `direction`; default: 0. `lagged` friction only.",
+          INTO(NoliPairDef, friction_across)),
     FIELD("distance", positive_scaled, NULL, "m",
           "Contact distance of the pair; default: `contact.distance`. Models `ipc` and the "
           "augmented Lagrangian only.",

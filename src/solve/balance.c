@@ -85,8 +85,9 @@ static double norm_at(const double* field, int64_t i) {
 static bool has_interaction(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   return !stage->time.inertia || noli_stage_contact_count(stage) > 0 ||
-         stage->friction.set.n_all > 0 || stage->prescribed.n > 0 ||
-         noli_problem_has_connections(problem) || problem->followers.n_tied > 0;
+         stage->friction.set.n_all > 0 || stage->adhesion.bonds.bond.count > 0 ||
+         stage->prescribed.n > 0 || noli_problem_has_connections(problem) ||
+         problem->followers.n_tied > 0;
 }
 
 // ---- residuals ----------------------------------------------------------------------------------
@@ -172,7 +173,8 @@ static NoliStatus add_pressures(NoliStage* stage) {
   for (int64_t j = 0; j < 3 * (int64_t)problem->n_vert; j++) {
     force[j] = -stage->loads.force[j];
   }
-  NOLI_TRY(noli_stage_add_forces(stage, NOLI_ROLE_LOAD | NOLI_ROLE_VOLUME, force));
+  NOLI_TRY(
+      noli_stage_add_forces(stage, NOLI_ROLE_LOAD | NOLI_ROLE_VOLUME | NOLI_ROLE_ADHESION, force));
   for (int64_t i = 0; i < problem->n_vert; i++) {
     stage->work.balance->forces[problem->surface->body[i]].acting += 0.5 * norm_at(force, i);
   }

@@ -270,6 +270,7 @@ const NoliContactModel noli_contact_implicit_surface = {
     .advice = "a larger contact.distance",
     .keeps_apart = false,
     .size = sizeof(NoliImplicitSurfaceStage),
+    .no_implicit_slips = true,
     .memory_size = sizeof(NoliImplicitSurfaceMemory),
     .create = implicit_surface_create,
     .destroy = implicit_surface_destroy,

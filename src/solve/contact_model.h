@@ -41,12 +41,13 @@ typedef struct NoliContactDerivatives {
 typedef struct NoliContactModel {
   const char* name; // in definitions; NULL: a solver selects it
   const char* description;
-  const char* advice; // remedy if collision detection blocks a step; NULL unless keeps_apart
-  bool ranges;        // pairs may have contact distances of their own
-  bool keeps_apart;   // keeps surfaces free of intersections: steps are bounded
-  bool has_targets;   // x may penetrate: the solver's safe state follows it
-  bool same_at_trial; // contacts at the trial point have the same stencils as here
-  bool divides;       // contacts may be divided among ranks (problem->ranks.home)
+  const char* advice;     // remedy if collision detection blocks a step; NULL unless keeps_apart
+  bool ranges;            // pairs may have contact distances of their own
+  bool keeps_apart;       // keeps surfaces free of intersections: steps are bounded
+  bool has_targets;       // x may penetrate: the solver's safe state follows it
+  bool same_at_trial;     // contacts at the trial point have the same stencils as here
+  bool no_implicit_slips; // implicit friction cannot stick (contact/friction/stick.h)
+  bool divides;           // contacts may be divided among ranks (problem->ranks.home)
 
   bool searches;      // contacts are among the pairs that the broad phase finds within `reach`
   size_t size;        // of stage->contact.data

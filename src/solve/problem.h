@@ -4,6 +4,7 @@
 
 #include "collide/half_space.h"
 #include "collide/surface.h"
+#include "contact/adhesion/adhesion.h"
 #include "contact/contact_set.h"
 #include "contact/gcp/gcp_support.h"
 #include "fem/block.h"
@@ -89,6 +90,7 @@ typedef struct NoliContactSettings {
   int32_t n_half_spaces;
   NoliBodyPairs body_pairs; // which entities collide
   NoliContactPairs pairs;   // the same, with friction
+  NoliSampling sampling;    // of surfaces that adhere; empty: none do
   double dhat;              // m
   const char* ccd;
   double fixed_stiffness; // Pa/m, of the barrier; 0: adaptive

@@ -4,6 +4,7 @@
 #include "base/ranks.h"
 #include "base/timer.h"
 #include "solve/balance.h"
+#include "solve/bonds.h"
 #include "solve/direction.h"
 #include "solve/friction_end.h"
 #include "solve/method.h"
@@ -231,8 +232,9 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   stage->n_threads = noli_context_threads(context);
   noli_friction_set_init(&stage->friction.set);
   noli_friction_set_init(&stage->friction.end);
+  NOLI_TRY(noli_vertex_turns_create(context, problem->surface, &stage->friction.turns));
   if (problem->friction.sticks) {
-    NOLI_TRY(noli_stick_create(context, problem->surface, &stage->friction.stick));
+    NOLI_TRY(noli_stick_create(context, &stage->friction.turns, &stage->friction.stick));
     stage->friction.stick.length = problem->friction.stick_length;
   }
   stage->friction.basis_derivatives = problem->friction.basis_derivatives;
@@ -297,9 +299,12 @@ void noli_stage_destroy(NoliStage** owner) {
   destroy_terms(stage);
   destroy_memory(context, stage->problem->contact.model->destroy, stage->contact.data);
   noli_broad_phase_destroy(&stage->contact.broad_phase);
+  noli_bond_set_free(context, &stage->adhesion.bonds);
+  noli_candidates_free(context, &stage->adhesion.candidates);
   noli_friction_set_free(context, &stage->friction.set);
   noli_friction_set_free(context, &stage->friction.end);
   noli_stick_free(context, &stage->friction.stick);
+  noli_vertex_turns_free(context, &stage->friction.turns);
   noli_array_free(context, &stage->friction.slips);
 
   // workspaces
@@ -577,7 +582,10 @@ NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs)
   NoliStatus status = NOLI_OK;
   double scale = stage->time.h_e * stage->time.h_e;
   const NoliContactModel* contact = stage->problem->contact.model;
+  NoliAdhesion adhesion = noli_stage_adhesion(stage);
+  const int32_t* home = noli_stage_divides_contacts(stage) ? stage->problem->ranks.home : NULL;
   NOLI_TRY(contact->pair_forces(stage, scale, pairs));
+  NOLI_TRY(noli_adhesion_pair_forces(&adhesion, stage->context, stage->here->x, home, pairs));
   NOLI_TRY(noli_friction_pair_forces(&stage->friction.law, stage->context, stage->here->x, scale,
                                      pairs));
   if (stage->problem->friction.implicit) {
@@ -630,10 +638,20 @@ NoliStatus noli_stage_lag_friction(NoliStage* stage) {
 }
 
 NoliStatus noli_stage_find_friction(NoliStage* stage, NoliFrictionSet* set) {
-  NoliStatus status = stage->problem->contact.model->lag_friction(stage, set);
-  if (status == NOLI_OK && stage->problem->friction.sticks) {
-    noli_stick_attach(&stage->friction.stick, stage->here->x, set);
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = stage->problem;
+  const NoliContactPairs* pairs = &problem->contact.pairs;
+  const double* x = stage->here->x;
+  NOLI_TRY(problem->contact.model->lag_friction(stage, set));
+  if (stage->adhesion.bonds.bond.count > 0) {
+    NoliAdhesion adhesion = noli_stage_adhesion(stage);
+    NOLI_TRY(noli_adhesion_friction(&adhesion, stage->context, pairs, x, problem->ranks.home, set));
   }
+  noli_friction_set_directions(set, pairs, &stage->friction.turns, problem->X, x);
+  if (problem->friction.sticks) {
+    noli_stick_attach(&stage->friction.stick, x, set);
+  }
+done:
   return status;
 }
 

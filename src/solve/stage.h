@@ -13,6 +13,8 @@
 
 #include "collide/broad_phase.h"
 #include "collide/step_bound.h"
+#include "contact/adhesion/adhesion.h"
+#include "contact/friction/direction.h"
 #include "contact/friction/friction.h"
 #include "contact/friction/implicit_friction.h"
 #include "contact/friction/stick.h"
@@ -174,11 +176,18 @@ typedef struct NoliStageFriction {
   bool lags_all;          // implicit friction is disabled while a solver uses lagged friction
   bool basis_derivatives; // in the Jacobian of implicit friction: as the problem says, or always
                           // while derivatives are wanted
+  NoliVertexTurns turns;  // rotations at vertices
   NoliStickTable stick;   // of contacts that stick
   bool late;              // the bases of the set are not those of the start of the stage
   NoliFrictionSet end;    // scratch: of implicit friction at the end of a step
   NoliStickList slips;    // at the end of the step: noli_stage_find_slips
 } NoliStageFriction;
+
+// The bonds of adhesion at the start of the stage (solve/bonds.h).
+typedef struct NoliStageAdhesion {
+  NoliBondSet bonds;
+  NoliCandidates candidates;
+} NoliStageAdhesion;
 
 // The terms of the potential: those before `first_contact` are the same at every point.
 typedef struct NoliStageTerms {
@@ -232,6 +241,7 @@ struct NoliStage {
   NoliSystem system; // its equations
 
   NoliStageContact contact;
+  NoliStageAdhesion adhesion;
   NoliStageFriction friction;
   NoliStageTerms terms;
 

@@ -191,9 +191,9 @@ double noli_stage_reference_energy(const NoliStage* stage) {
         noli_sub3(noli_load3(stage->here->x + 3 * node), noli_load3(stage->time.x_hat + 3 * node));
     energy += 0.5 * problem->inertia.mass[node] * noli_norm_sqr3(u);
   }
-  return energy +
-         noli_stage_energy_sum(stage, NOLI_ROLE_ELASTIC | NOLI_ROLE_VOLUME | NOLI_ROLE_FRICTION)
-             .magnitude;
+  return energy + noli_stage_energy_sum(stage, NOLI_ROLE_ELASTIC | NOLI_ROLE_VOLUME |
+                                                   NOLI_ROLE_ADHESION | NOLI_ROLE_FRICTION)
+                      .magnitude;
 }
 
 double noli_stage_unresolved_energy(const NoliStage* stage) {

@@ -17,10 +17,11 @@ typedef enum NoliTermRole {
   NOLI_ROLE_DRAG = 1 << 4, // damping proportional to mass
   NOLI_ROLE_LOAD = 1 << 5,
   NOLI_ROLE_TARGET_SPRINGS = 1 << 6, // of prescribed nodes that contact has stopped
-  NOLI_ROLE_FRICTION = 1 << 7,
-  NOLI_ROLE_CONTACT = 1 << 8,
-  NOLI_ROLE_IMPLICIT_FRICTION = 1 << 9, // a force without energy
-  NOLI_ROLE_ALL = (1 << 10) - 1
+  NOLI_ROLE_ADHESION = 1 << 7,
+  NOLI_ROLE_FRICTION = 1 << 8,
+  NOLI_ROLE_CONTACT = 1 << 9,
+  NOLI_ROLE_IMPLICIT_FRICTION = 1 << 10, // a force without energy
+  NOLI_ROLE_ALL = (1 << 11) - 1
 } NoliTermRole;
 
 typedef struct NoliTermType {
@@ -84,6 +85,7 @@ typedef struct NoliTerm {
   X(pressure)                                                                                      \
   X(curved_pressure)                                                                               \
   X(target_springs)                                                                                \
+  X(adhesion)                                                                                      \
   X(friction)                                                                                      \
   X(contact)                                                                                       \
   X(implicit_friction)

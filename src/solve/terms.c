@@ -2,6 +2,7 @@
 #include "fem/own_stencils.h"
 #include "fem/point_terms.h"
 #include "math/vec3.h"
+#include "solve/bonds.h"
 #include "solve/stage.h"
 
 static double energy_scale(const NoliStage* stage) {
@@ -408,6 +409,13 @@ static NoliEnergyTerm list_target_springs(const NoliStage* stage, void* self, co
   return noli_target_springs_term(data);
 }
 
+static NoliEnergyTerm list_adhesion(const NoliStage* stage, void* self, const NoliPoint* at) {
+  (void)at;
+  NoliAdhesion* data = self;
+  *data = noli_stage_adhesion(stage);
+  return noli_adhesion_term(data);
+}
+
 static NoliEnergyTerm terms_list_friction(const NoliStage* stage, void* self, const NoliPoint* at) {
   (void)self, (void)at;
   return noli_friction_term(&stage->friction.law);
@@ -524,6 +532,11 @@ const NoliTermType noli_term_target_springs = {.name = "target springs",
                                                .role = NOLI_ROLE_TARGET_SPRINGS,
                                                .size = sizeof(NoliTargetSprings),
                                                .list = list_target_springs};
+const NoliTermType noli_term_adhesion = {.name = "adhesion",
+                                         .role = NOLI_ROLE_ADHESION,
+                                         .on_vertices = true,
+                                         .size = sizeof(NoliAdhesion),
+                                         .list = list_adhesion};
 const NoliTermType noli_term_friction = {.name = "friction",
                                          .role = NOLI_ROLE_FRICTION,
                                          .on_vertices = true,

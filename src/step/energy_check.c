@@ -33,7 +33,7 @@ static NoliStatus deformation_energy(NoliSim* sim, bool known, double* energy, d
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   double scale = stage->time.h_e * stage->time.h_e;
-  unsigned roles = NOLI_ROLE_ELASTIC | NOLI_ROLE_VOLUME;
+  unsigned roles = NOLI_ROLE_ELASTIC | NOLI_ROLE_VOLUME | NOLI_ROLE_ADHESION;
   if (known) {
     NOLI_TRY(noli_stage_sum_energy(stage, roles));
   } else {

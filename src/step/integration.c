@@ -16,7 +16,8 @@
 static NoliStatus whole_force(NoliSim* sim, bool with_contact, double* force) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
-  unsigned roles = NOLI_ROLE_ELASTIC | NOLI_ROLE_VOLUME | NOLI_ROLE_DRAG | NOLI_ROLE_LOAD;
+  unsigned roles =
+      NOLI_ROLE_ELASTIC | NOLI_ROLE_VOLUME | NOLI_ROLE_DRAG | NOLI_ROLE_LOAD | NOLI_ROLE_ADHESION;
   unsigned friction = NOLI_ROLE_FRICTION | NOLI_ROLE_IMPLICIT_FRICTION;
   NOLI_TRY(noli_stage_add_forces(stage, with_contact ? roles | friction : roles, force));
   if (with_contact) {

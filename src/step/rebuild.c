@@ -358,6 +358,7 @@ void noli_sim_fix_lengths(const NoliSim* sim, NoliOwnedDefinition* definition) {
   fix_scaled(&def->stribeck_speed, &problem->size);
   fix_scaled(&def->friction_speed, &problem->size);
   fix_scaled(&def->stick_length, &problem->size);
+  fix_scaled(&def->adhesion_range, &problem->size);
   fix_scaled(&def->gcp.eps_target, &problem->size);
   fix_scaled(&def->gcp.length, &problem->size);
 #define FIX(list, type, item, ITEM)                                                                \

@@ -80,6 +80,7 @@ void noli_sim_report(NoliSim* sim, double wall) {
       .contact_energy = noli_stage_energy_sum(stage, NOLI_ROLE_CONTACT).energy / scale,
       .friction_energy = noli_stage_energy_sum(stage, NOLI_ROLE_FRICTION).energy / scale,
       .volume_energy = noli_stage_energy_sum(stage, NOLI_ROLE_VOLUME).energy / scale,
+      .adhesion_energy = noli_stage_energy_sum(stage, NOLI_ROLE_ADHESION).energy / scale,
       .damping_loss = sim->energy.damping_loss,
       .friction_loss = sim->energy.friction_loss,
       .friction_ratio = record->friction.ratio,

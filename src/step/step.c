@@ -15,6 +15,7 @@
 #include "base/timer.h"
 #include "math/vec3.h"
 #include "model/audit.h"
+#include "solve/bonds.h"
 #include "solve/direction.h"
 #include "solve/friction_end.h"
 #include "solve/prescribed.h"
@@ -148,6 +149,8 @@ static NoliStatus step_begin_stage(NoliSim* sim, int32_t index) {
   NOLI_TRY(noli_sim_predict(sim, index, sim->state.force));
   stage->prescribed.springs.hold = false;
   NOLI_TRY(noli_stage_number_unknowns(stage));
+
+  NOLI_TRY(noli_stage_find_bonds(stage));
 
   // later stages start with the contacts of the previous one
   if (index == 0) {

@@ -22,6 +22,8 @@ static NoliFrictionLaw stribeck[2] = {{0.0, 0.0, 1.0, 0.0}, {0.3, 0.7, 4e-3, 2.0
 static const NoliContactPairs coulomb_pairs = PAIRS(laws), stribeck_pairs = PAIRS(stribeck);
 
 // A table over four vertices without triangles.
+enum { MOST_POINTS = 11 };
+
 typedef struct Scene {
   NoliContext* context;
   Case made;
@@ -30,7 +32,16 @@ typedef struct Scene {
   NoliFriction friction;
 } Scene;
 
-static const NoliSurface four_points = {.n_body = 2, .n_vert = 4};
+// Vertices that do not turn.
+static const NoliVertexTurns* lone_points(int32_t n_vert) {
+  static int32_t none[2 * MOST_POINTS];
+  static NoliVertexTurns turns = {.other = none};
+  for (int i = 0; i < 2 * MOST_POINTS; i++) {
+    none[i] = NOLI_NULL_INDEX;
+  }
+  turns.n_vert = n_vert;
+  return &turns;
+}
 
 static void begin(Scene* scene, const NoliContactPairs* pairs, int which, TestRandom* random,
                   NoliVec3 slip) {
@@ -41,7 +52,7 @@ static void begin(Scene* scene, const NoliContactPairs* pairs, int which, TestRa
   ASSERT_OK(noli_friction_set_build(&scene->set, scene->context, &scene->made.set, NULL, pairs,
                                     scene->made.x, KAPPA, DHAT));
   scene->table = (NoliStickTable){.length = LENGTH, .duration = 0.1, .rate = 1.0};
-  ASSERT_OK(noli_stick_create(scene->context, &four_points, &scene->table));
+  ASSERT_OK(noli_stick_create(scene->context, lone_points(4), &scene->table));
 
   // the slip of the contact before the step
   const NoliFrictionContact* contact = &scene->set.contact.data[0];
@@ -200,7 +211,6 @@ static void remember(NoliContext* context, int32_t n_vert, int32_t n, const Form
   int64_t key[3 * 8];
   double value[5 * 8];
   double* x = calloc(3 * (size_t)n_vert, sizeof *x);
-  const NoliSurface points = {.n_body = 2, .n_vert = n_vert};
   for (int32_t i = 0; i < n; i++) {
     NoliStick stick = {.slip = noli_load3(former[i].slip), .force = former[i].force};
     noli_stick_key(former[i].node, former[i].entity, former[i].n_first, stick.key);
@@ -216,7 +226,7 @@ static void remember(NoliContext* context, int32_t n_vert, int32_t n, const Form
   }
   assert_null(noli_stick_defect(n, key, value));
   *table = (NoliStickTable){.length = LENGTH, .duration = 0.1, .rate = 1.0};
-  ASSERT_OK(noli_stick_create(context, &points, table));
+  ASSERT_OK(noli_stick_create(context, lone_points(n_vert), table));
   ASSERT_OK(noli_stick_begin(table, context, x, n, key, value));
   noli_array_free(context, &list);
   free(x);
@@ -276,7 +286,7 @@ static void foreign_vertices_are_refused(void** state) {
   NoliStickTable table = {.length = LENGTH, .duration = 0.1, .rate = 1.0};
   double x[12] = {0.0}, value[5] = {0.0, 0.0, 0.0, 1.0, 0.0};
   int64_t key[3];
-  ASSERT_OK(noli_stick_create(context, &four_points, &table));
+  ASSERT_OK(noli_stick_create(context, lone_points(4), &table));
   noli_stick_key(NODES(0, 17, NONE, NONE), BETWEEN(0, 1), 1, key);
   ASSERT_STATUS(noli_stick_begin(&table, context, x, 1, key, value), NOLI_ERROR_ARGUMENT);
   assert_non_null(strstr(noli_context_message(context), "vertex 17"));
@@ -322,7 +332,9 @@ static void a_common_rotation_is_no_slip(void** state) {
     memcpy(contact.weight, closest.weight, sizeof contact.weight);
     ASSERT_OK(noli_friction_set_add(&set, context, &coulomb_pairs, &contact));
     NoliStickTable table = {.length = 1.0, .duration = 0.1, .rate = 1.0};
-    ASSERT_OK(noli_stick_create(context, &surface, &table));
+    NoliVertexTurns turns = {0};
+    ASSERT_OK(noli_vertex_turns_create(context, &surface, &turns));
+    ASSERT_OK(noli_stick_create(context, &turns, &table));
     NoliVec3 slip = noli_scale3(1e-3, set.contact.data[0].t[0]);
     int64_t key[3];
     double value[5] = {slip.x, slip.y, slip.z, 1.0, 0.0};
@@ -337,6 +349,7 @@ static void a_common_rotation_is_no_slip(void** state) {
     noli_array_free(context, &list);
     noli_friction_set_free(context, &set);
     noli_stick_free(context, &table);
+    noli_vertex_turns_free(context, &turns);
   }
   test_context_done(&context);
 }

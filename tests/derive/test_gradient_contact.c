@@ -462,6 +462,16 @@ static void what_has_no_derivative_is_refused(void** state) {
   world = world_of(&equal);
   expect_refusal(&world, 1, &(NoliParameterDef)DISTANCE, "equals that of the scene");
 
+  // friction with a direction
+  NoliPairDef pair = noli_default_pair_def();
+  pair.b = 1;
+  pair.friction = 0.3;
+  pair.direction[0] = 1.0;
+  world = world_of(&landing);
+  world.def.pairs = &pair;
+  world.def.n_pairs = 1;
+  expect_refusal(&world, 1, &(NoliParameterDef)OFFSET("body0"), "depends on a direction");
+
   // the geometric potential
   const Case open = {"open", .model = "gcp", .n_steps = 2, .open = true};
   world = world_of(&open);

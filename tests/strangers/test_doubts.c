@@ -295,6 +295,31 @@ static void long_stick_lengths_are_named(void** state) {
   }
 }
 
+// ---- adhesion that meshes do not resolve ----
+
+// The same cube, of 0.1 MPa: the strength of 1 J/m^2 over 1 mm is 1778 Pa, and acts along 0.032 m
+// of a front; that of 0.5 J/m^2 along 0.063 m.
+static void adhesion_beyond_the_mesh_is_named(void** state) {
+  (void)state;
+  static const struct {
+    double work, range;
+    const char* warned;
+  } of[] = {{1.0, 1e-3, "it pulls along 0.032 m, less than the mean edge of the surface, 0.057 m"},
+            {1.0, 1e-3, "set adhesion_range to 0.0013 or more"},
+            {0.5, 1e-3, NULL},
+            {1.0, 1.4e-3, NULL}};
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    char said[MAX_SAID];
+    World world = listening_world(said);
+    world_add(&world, make_box(&world, 0.1, 0.1, 0.1, 2), (double[]){0, 0.06, 0});
+    world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+    world.body[0].material.young = 1e5;
+    world.def.adhesion = of[i].work;
+    world.def.adhesion_range = (NoliScaled){of[i].range, NOLI_ABSOLUTE};
+    expect(&world, said, of[i].warned);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(trapezoidal_bounces_are_noted),
@@ -302,6 +327,7 @@ int main(void) {
       cmocka_unit_test(single_layers_are_named),
       cmocka_unit_test(distances_beyond_features_are_named),
       cmocka_unit_test(long_stick_lengths_are_named),
+      cmocka_unit_test(adhesion_beyond_the_mesh_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

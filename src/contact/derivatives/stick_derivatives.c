@@ -46,7 +46,7 @@ static void add_node(Turning* turning, int32_t node, NoliMat3 by_x, NoliMat3 by_
 
 static void turn_with_triangle(const NoliStickTable* table, int32_t a, const double* x, NoliVec3 v,
                                Turning* turning) {
-  const int32_t* other = table->turn + 2 * (int64_t)a;
+  const int32_t* other = table->turns->other + 2 * (int64_t)a;
   Frame now = frame_at(x, a, other), before = frame_at(table->x, a, other);
   NoliMat3 R = noli_mul_transpose33(now.axes, before.axes);
   NoliMat3 of_end = noli_scale33(-1.0, noli_cross33(noli_mul33_vec(&R, v)));
@@ -67,11 +67,11 @@ static NoliMat3 direction_by_end(NoliVec3 edge) {
 // edge before and now.
 static void turn_with_edge(const NoliStickTable* table, int32_t a, const double* x, NoliVec3 v,
                            Turning* turning) {
-  int32_t b = table->turn[2 * (int64_t)a];
+  int32_t b = table->turns->other[2 * (int64_t)a];
   NoliVec3 from = edge_of(table->x, a, b), to = edge_of(x, a, b);
   NoliVec3 f = noli_normalize3(from), t = noli_normalize3(to);
   double c = noli_dot3(f, t);
-  if (!noli_stick_turns(c)) {
+  if (!noli_vertex_edge_turns(c)) {
     return;
   }
   NoliVec3 k = noli_cross3(f, t), kv = noli_cross3(k, v), kkv = noli_cross3(k, kv);
@@ -104,7 +104,8 @@ static Turning turning_at(const NoliStickContact* of, const double* x, NoliVec3 
   int32_t end[2];
   ends_of(of, end);
   for (int k = 0; k < 2; k++) {
-    const int32_t* other = end[k] != NOLI_NULL_INDEX ? of->table->turn + 2 * (int64_t)end[k] : NULL;
+    const int32_t* other =
+        end[k] != NOLI_NULL_INDEX ? of->table->turns->other + 2 * (int64_t)end[k] : NULL;
     if (other != NULL && other[1] != NOLI_NULL_INDEX) {
       turn_with_triangle(of->table, end[k], x, v, &turning);
     } else if (other != NULL && other[0] != NOLI_NULL_INDEX) {

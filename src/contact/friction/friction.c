@@ -40,20 +40,13 @@ void noli_friction_set_clear(NoliFrictionSet* set) {
   set->n_all = set->n_majorized = 0;
 }
 
-// Nodes and weights of one contact.
-typedef struct Stencil {
-  int32_t size;
-  const int32_t* node; // unused ones, NOLI_NULL_INDEX, last
-  const double* weight;
-} Stencil;
-
-static Stencil stencil_of(const NoliFrictionSet* set, int64_t i) {
+NoliFrictionStencil noli_friction_stencil(const NoliFrictionSet* set, int64_t i) {
   if (set->first.count == 0) {
-    return (Stencil){4, set->node.data + 4 * i, set->contact.data[i].weight};
+    return (NoliFrictionStencil){4, set->node.data + 4 * i, set->contact.data[i].weight};
   }
   int64_t first = set->first.data[i];
-  return (Stencil){(int32_t)(set->first.data[i + 1] - first), set->node.data + first,
-                   set->weight.data + first};
+  return (NoliFrictionStencil){(int32_t)(set->first.data[i + 1] - first), set->node.data + first,
+                               set->weight.data + first};
 }
 
 static bool has_friction(const NoliContactPairs* pairs, const int32_t entity[2]) {
@@ -66,7 +59,8 @@ static NoliFrictionContact friction_contact(const NoliFrictionLaw* law,
                               .lambda = contact->lambda,
                               .entity = {contact->entity[0], contact->entity[1]},
                               .n_first = contact->n_first,
-                              .by_vertex = contact->by_vertex};
+                              .by_vertex = contact->by_vertex,
+                              .factor = {1.0, 1.0}};
   memcpy(made.weight, contact->weight, sizeof made.weight);
   made.t[0] = noli_orthogonal3(contact->normal);
   made.t[1] = noli_cross3(contact->normal, made.t[0]);
@@ -245,7 +239,7 @@ static double rate_of(const NoliFriction* data) {
 
 void noli_friction_sliding(const NoliFriction* data, int64_t i, const double* x, double u[2]) {
   const NoliFrictionContact* contact = &data->set->contact.data[i];
-  Stencil stencil = stencil_of(data->set, i);
+  NoliFrictionStencil stencil = noli_friction_stencil(data->set, i);
   NoliVec3 moved = {0.0, 0.0, 0.0};
   for (int32_t k = 0; k < stencil.size && stencil.node[k] != NOLI_NULL_INDEX; k++) {
     int64_t at = 3 * (int64_t)stencil.node[k];
@@ -254,8 +248,9 @@ void noli_friction_sliding(const NoliFriction* data, int64_t i, const double* x,
   }
   u[0] = noli_dot3(contact->t[0], moved);
   u[1] = noli_dot3(contact->t[1], moved);
-  for (int k = 0; k < 2 && data->stick != NULL; k++) {
-    u[k] = contact->offset[k] + data->stick->rate * u[k];
+  for (int k = 0; k < 2; k++) {
+    u[k] *= contact->factor[k];
+    u[k] = data->stick != NULL ? contact->offset[k] + data->stick->rate * u[k] : u[k];
   }
 }
 
@@ -305,6 +300,11 @@ static double friction_contact_energy(const NoliFriction* data, int64_t i, const
   return potential_at(data, i, u);
 }
 
+// Tangent k times its factor: the derivative of u_k by sum_i w_i x_i.
+static NoliVec3 tangent(const NoliFrictionContact* contact, int k) {
+  return noli_scale3(contact->factor[k], contact->t[k]);
+}
+
 // The derivative of the potential with respect to sum_i w_i x_i: (c / |u|) T u, a vector in the
 // contact plane.
 static NoliVec3 contact_gradient(const NoliFriction* data, int64_t i, const double* x) {
@@ -313,8 +313,8 @@ static NoliVec3 contact_gradient(const NoliFriction* data, int64_t i, const doub
   double u[2];
   noli_friction_sliding(data, i, x, u);
   double scale = noli_sliding_over_y(&law, length2(u), contact->lambda), drag[2];
-  NoliVec3 dry =
-      noli_add3(noli_scale3(scale * u[0], contact->t[0]), noli_scale3(scale * u[1], contact->t[1]));
+  NoliVec3 dry = noli_add3(noli_scale3(scale * u[0], tangent(contact, 0)),
+                           noli_scale3(scale * u[1], tangent(contact, 1)));
   if (drag_of(data, i) == 0.0) {
     return dry;
   }
@@ -360,8 +360,9 @@ static void contact_block(const NoliFriction* data, int64_t i, const double* x, 
   double rate = rate_of(data);
   const double *s = model.s, along = rate * model.along + model.drag,
                across = rate * model.across + model.drag;
-  NoliVec3 a = noli_add3(noli_scale3(s[0], contact->t[0]), noli_scale3(s[1], contact->t[1]));
-  NoliVec3 b = noli_sub3(noli_scale3(s[0], contact->t[1]), noli_scale3(s[1], contact->t[0]));
+  NoliVec3 t[2] = {tangent(contact, 0), tangent(contact, 1)};
+  NoliVec3 a = noli_add3(noli_scale3(s[0], t[0]), noli_scale3(s[1], t[1]));
+  NoliVec3 b = noli_sub3(noli_scale3(s[0], t[1]), noli_scale3(s[1], t[0]));
   const double av[3] = {a.x, a.y, a.z}, bv[3] = {b.x, b.y, b.z};
   for (int r = 0; r < 3; r++) {
     for (int c = 0; c < 3; c++) {
@@ -458,7 +459,8 @@ void noli_friction_set_exact(NoliFrictionSet* set) {
   set->n_majorized = 0;
 }
 
-static void expand_block(const Stencil* stencil, const double block[9], double* hessian) {
+static void expand_block(const NoliFrictionStencil* stencil, const double block[9],
+                         double* hessian) {
   for (int32_t a = 0; a < stencil->size; a++) {
     for (int32_t b = a; b < stencil->size; b++) {
       double* out = hessian + 9 * (int64_t)noli_stencil_block(stencil->size, a, b);
@@ -476,7 +478,7 @@ static void evaluate_friction(const void* user, const double* x, int64_t begin, 
   for (int64_t i = begin; i < end; i++) {
     const NoliFrictionSet* set = data->set;
     bool any_size = set->first.count > 0;
-    Stencil stencil = stencil_of(set, i);
+    NoliFrictionStencil stencil = noli_friction_stencil(set, i);
     int64_t node = any_size ? set->first.data[i] - set->first.data[begin] : 4 * (i - begin);
     int64_t first_block =
         any_size ? set->first_block.data[i] - set->first_block.data[begin] : 10 * (i - begin);
@@ -514,7 +516,7 @@ NoliEnergyTerm noli_friction_term(const NoliFriction* data) {
 
 void noli_friction_forces(const NoliFriction* data, const double* x, double scale, double* force) {
   for (int64_t i = 0; i < data->set->contact.count; i++) {
-    Stencil stencil = stencil_of(data->set, i);
+    NoliFrictionStencil stencil = noli_friction_stencil(data->set, i);
     NoliVec3 gradient = contact_gradient(data, i, x);
     for (int32_t k = 0; k < stencil.size && stencil.node[k] != NOLI_NULL_INDEX; k++) {
       double* f = force + 3 * (int64_t)stencil.node[k];
@@ -526,7 +528,7 @@ void noli_friction_forces(const NoliFriction* data, const double* x, double scal
 // Sum of the weights of the first entity's nodes: its sign gives the side on which the gradient
 // acts.
 static double first_side(const NoliFrictionSet* set, int64_t i) {
-  Stencil stencil = stencil_of(set, i);
+  NoliFrictionStencil stencil = noli_friction_stencil(set, i);
   double sum = 0.0;
   for (int32_t k = 0; k < set->contact.data[i].n_first; k++) {
     sum += stencil.weight[k];
@@ -541,7 +543,7 @@ NoliStatus noli_friction_pair_forces(const NoliFriction* data, NoliContext* cont
     const NoliFrictionContact* contact = &data->set->contact.data[i];
     NoliVec3 force = noli_scale3(-first_side(data->set, i) / scale, contact_gradient(data, i, x));
     // of stencils of any size the vertex alone comes first
-    Stencil stencil = stencil_of(data->set, i);
+    NoliFrictionStencil stencil = noli_friction_stencil(data->set, i);
     bool any_size = data->set->first.count > 0;
     NoliContactPlace place =
         any_size ? noli_contact_place_of_vertex(contact->entity, stencil.node[0], x,

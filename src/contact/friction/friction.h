@@ -14,6 +14,7 @@
 typedef struct NoliFrictionContact {
   double weight[4]; // 0 for unused nodes; not used in sets with stencils of any size
   NoliVec3 t[2];
+  double factor[2]; // of the sliding along t: 1, or as direction.h says
   NoliFrictionLaw law;
   double lambda; // > 0, magnitude of the normal force; of the scaled potential, as kappa is
   int32_t entity[2];
@@ -21,10 +22,10 @@ typedef struct NoliFrictionContact {
   bool majorized;  // see noli_friction_majorize
   bool on_trial;   // majorized by noli_friction_begin
   bool by_vertex;  // as in NoliNormalContact
-  // of contacts that stick (stick.h)
+  // of contacts that stick (stick.h), times the factors
   NoliVec3 slip;    // m, at the start of the step
   double offset[2]; // the same in the basis t
-  double path;      // m, how far it had slid
+  double path;      // m, how far it had slid, without factors
 } NoliFrictionContact;
 
 // A contact with its normal force.
@@ -58,6 +59,15 @@ typedef struct NoliFriction {
   const struct NoliStickTable* stick; // contacts stick, and x_hat is as there (stick.h); NULL:
                                       // friction is a function of the velocity
 } NoliFriction;
+
+// Nodes and weights of one contact.
+typedef struct NoliFrictionStencil {
+  int32_t size;
+  const int32_t* node; // unused ones, NOLI_NULL_INDEX, last
+  const double* weight;
+} NoliFrictionStencil;
+
+NoliFrictionStencil noli_friction_stencil(const NoliFrictionSet* set, int64_t i);
 
 void noli_friction_set_init(NoliFrictionSet* set);
 void noli_friction_set_free(NoliContext* context, NoliFrictionSet* set);

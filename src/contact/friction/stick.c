@@ -3,46 +3,22 @@
 #include "base/ranks.h"
 #include "base/sort.h"
 
-#include <string.h>
+#include "contact/friction/direction.h"
 
-// Rotations by more than about this cosine are no rotations of a step: shells that snap, edges that
-// shrink to a point.
-#define TURNED_OVER (-0.5)
+#include <string.h>
 
 // A slip that is closer to the normal than this sine belongs to another side of an edge.
 #define NEARLY_NORMAL 0.1
 
 // ---- rotations ----------------------------------------------------------------------------------
 
-NoliStatus noli_stick_create(NoliContext* context, const NoliSurface* surface,
+NoliStatus noli_stick_create(NoliContext* context, const NoliVertexTurns* turns,
                              NoliStickTable* table) {
   NoliStatus status = NOLI_OK;
-  int32_t n_vert = surface->n_vert;
+  int32_t n_vert = turns->n_vert;
   table->n_vert = n_vert;
+  table->turns = turns;
   NOLI_NEW_ZERO(context, table->x, 3 * (int64_t)n_vert);
-  NOLI_NEW(context, table->turn, 2 * (int64_t)n_vert);
-  for (int64_t i = 0; i < 2 * (int64_t)n_vert; i++) {
-    table->turn[i] = NOLI_NULL_INDEX;
-  }
-
-  // edges first, which triangles replace
-  for (int64_t e = 0; e < surface->n_edge; e++) {
-    const int32_t* edge = surface->edge + 2 * e;
-    for (int32_t k = 0; k < 2 && edge[0] != edge[1]; k++) {
-      int32_t* turn = table->turn + 2 * (int64_t)edge[k];
-      turn[0] = turn[0] == NOLI_NULL_INDEX ? edge[1 - k] : turn[0];
-    }
-  }
-  for (int64_t t = 0; t < surface->n_tri; t++) {
-    const int32_t* tri = surface->tri + 3 * t;
-    for (int32_t k = 0; k < 3; k++) {
-      int32_t* turn = table->turn + 2 * (int64_t)tri[k];
-      if (turn[1] == NOLI_NULL_INDEX) {
-        turn[0] = tri[(k + 1) % 3];
-        turn[1] = tri[(k + 2) % 3];
-      }
-    }
-  }
   NOLI_TRY(noli_array_reserve(context, &table->first, n_vert + 1));
   memset(table->first.data, 0, ((size_t)n_vert + 1) * sizeof *table->first.data);
   table->first.count = n_vert + 1;
@@ -55,62 +31,14 @@ void noli_stick_free(NoliContext* context, NoliStickTable* table) {
   noli_array_free(context, &table->contact);
   noli_array_free(context, &table->key);
   noli_array_free(context, &table->value);
-  noli_free(context, table->turn);
   noli_free(context, table->x);
-  table->turn = NULL;
   table->x = NULL;
 }
 
-static NoliVec3 from_to(const double* x, int32_t a, int32_t b) {
-  return noli_sub3(noli_load3(x + 3 * (int64_t)b), noli_load3(x + 3 * (int64_t)a));
-}
-
-bool noli_stick_turns(double cosine) {
-  return cosine > TURNED_OVER;
-}
-
-// The smallest rotation of a unit vector to another one.
-static NoliMat3 turn_of_line(NoliVec3 from, NoliVec3 to) {
-  double cosine = noli_dot3(from, to);
-  if (!noli_stick_turns(cosine)) {
-    return noli_identity3();
-  }
-  NoliMat3 W = noli_cross33(noli_cross3(from, to));
-  return noli_add33(noli_add33(noli_identity3(), W),
-                    noli_scale33(1.0 / (1.0 + cosine), noli_mul33(W, W)));
-}
-
-// Columns: along an edge of the triangle, across it, and normal.
-static NoliMat3 frame_of(const double* x, int32_t a, const int32_t other[2]) {
-  NoliVec3 edge = from_to(x, a, other[0]);
-  NoliVec3 normal = noli_normalize3(noli_cross3(edge, from_to(x, a, other[1])));
-  NoliVec3 along = noli_normalize3(edge);
-  return noli_columns33(along, noli_cross3(normal, along), normal);
-}
-
-static bool stands(const NoliStickTable* table, int32_t a, const double* x) {
-  const double* from = table->x + 3 * (int64_t)a;
-  return memcmp(from, x + 3 * (int64_t)a, 3 * sizeof *x) == 0;
-}
-
-// The rotation at vertex a since the start of the step.
-static NoliMat3 stick_turn_at(const NoliStickTable* table, int32_t a, const double* x) {
-  const int32_t* other = table->turn + 2 * (int64_t)a;
-  bool line = other[1] == NOLI_NULL_INDEX;
-  if (other[0] == NOLI_NULL_INDEX ||
-      (stands(table, a, x) && stands(table, other[0], x) && (line || stands(table, other[1], x)))) {
-    return noli_identity3();
-  }
-  if (line) {
-    return turn_of_line(noli_normalize3(from_to(table->x, a, other[0])),
-                        noli_normalize3(from_to(x, a, other[0])));
-  }
-  return noli_mul_transpose33(frame_of(x, a, other), frame_of(table->x, a, other));
-}
-
 NoliMat3 noli_stick_rotation(const NoliStickTable* table, int32_t a, int32_t b, const double* x) {
-  NoliMat3 first = stick_turn_at(table, a, x);
-  NoliMat3 second = b != NOLI_NULL_INDEX ? stick_turn_at(table, b, x) : noli_identity3();
+  NoliMat3 first = noli_vertex_turn(table->turns, a, table->x, x);
+  NoliMat3 second =
+      b != NOLI_NULL_INDEX ? noli_vertex_turn(table->turns, b, table->x, x) : noli_identity3();
   return noli_scale33(0.5, noli_add33(first, second));
 }
 
@@ -402,28 +330,17 @@ NoliVec3 noli_stick_find(const NoliStickTable* table, const int32_t node[4],
 // The stencil of contact i of a set as the key has it: of smooth surfaces, whose patches are of any
 // size, the vertex alone.
 static void stencil_of_set(const NoliFrictionSet* set, int64_t i, int32_t node[4]) {
-  int64_t begin = 4 * i, n = 4;
-  if (set->first.count > 0) {
-    begin = set->first.data[i];
-    n = set->contact.data[i].by_vertex ? 1 : set->first.data[i + 1] - begin;
-  }
-  for (int64_t k = 0; k < 4; k++) {
-    node[k] = k < n ? set->node.data[begin + k] : NOLI_NULL_INDEX;
+  NoliFrictionStencil stencil = noli_friction_stencil(set, i);
+  int32_t n = set->contact.data[i].by_vertex ? 1 : stencil.size;
+  for (int32_t k = 0; k < 4; k++) {
+    node[k] = k < n ? stencil.node[k] : NOLI_NULL_INDEX;
   }
 }
 
-// Nodes and weights of contact i: `n` of them.
-static int64_t stencil_at(const NoliFrictionSet* set, int64_t i, const int32_t** node,
-                          const double** weight) {
-  if (set->first.count > 0) {
-    int64_t begin = set->first.data[i];
-    *node = set->node.data + begin;
-    *weight = set->weight.data + begin;
-    return set->first.data[i + 1] - begin;
-  }
-  *node = set->node.data + 4 * i;
-  *weight = set->contact.data[i].weight;
-  return node_count(*node);
+// Its number of nodes.
+static int32_t size_of(const NoliFrictionSet* set, int64_t i) {
+  NoliFrictionStencil stencil = noli_friction_stencil(set, i);
+  return set->first.count > 0 ? stencil.size : node_count(stencil.node);
 }
 
 int32_t noli_stick_nearest(const int32_t* node, const double* weight, int64_t begin, int64_t end) {
@@ -447,19 +364,15 @@ double noli_stick_sign(const double* weight, int32_t n_first) {
 }
 
 static double sign_of(const NoliFrictionSet* set, int64_t i) {
-  const int32_t* node;
-  const double* weight;
-  stencil_at(set, i, &node, &weight);
-  return noli_stick_sign(weight, set->contact.data[i].n_first);
+  return noli_stick_sign(noli_friction_stencil(set, i).weight, set->contact.data[i].n_first);
 }
 
 static NoliMat3 rotation_of(const NoliStickTable* table, const NoliFrictionSet* set, int64_t i,
                             const double* x) {
-  const int32_t* node;
-  const double* weight;
-  int64_t n = stencil_at(set, i, &node, &weight), n_first = set->contact.data[i].n_first;
-  return noli_stick_rotation(table, noli_stick_nearest(node, weight, 0, n_first),
-                             noli_stick_nearest(node, weight, n_first, n), x);
+  NoliFrictionStencil of = noli_friction_stencil(set, i);
+  int32_t n_first = set->contact.data[i].n_first;
+  return noli_stick_rotation(table, noli_stick_nearest(of.node, of.weight, 0, n_first),
+                             noli_stick_nearest(of.node, of.weight, n_first, of.size), x);
 }
 
 NoliVec3 noli_stick_slip(const NoliStickTable* table, const int32_t node[4],
@@ -505,24 +418,43 @@ void noli_stick_attach(const NoliStickTable* table, const double* x, NoliFrictio
 
 // sum_i w_i x_i
 static NoliVec3 gap_of(const NoliFrictionSet* set, int64_t i, const double* x) {
-  const int32_t* node;
-  const double* weight;
-  int64_t n = stencil_at(set, i, &node, &weight);
+  NoliFrictionStencil of = noli_friction_stencil(set, i);
   NoliVec3 gap = {0.0, 0.0, 0.0};
-  for (int64_t k = 0; k < n; k++) {
-    gap = noli_mul_add3(gap, weight[k], noli_load3(x + 3 * (int64_t)node[k]));
+  for (int32_t k = 0; k < size_of(set, i); k++) {
+    gap = noli_mul_add3(gap, of.weight[k], noli_load3(x + 3 * (int64_t)of.node[k]));
   }
   return gap;
 }
 
-// What t v is beyond the displacement of the step, in the plane of a contact.
+// What t v is beyond the displacement of the step, in the plane of a contact, times the factors.
 static NoliVec3 beyond_displacement(const NoliFrictionContact* contact, const double u[2],
                                     NoliVec3 moved) {
   double beyond[2];
   for (int k = 0; k < 2; k++) {
-    beyond[k] = u[k] - contact->offset[k] - noli_dot3(contact->t[k], moved);
+    double counted = contact->factor[k] * noli_dot3(contact->t[k], moved);
+    beyond[k] = u[k] - contact->offset[k] - counted;
   }
   return noli_add3(noli_scale3(beyond[0], contact->t[0]), noli_scale3(beyond[1], contact->t[1]));
+}
+
+// The displacement of a contact at the end of the step times its factors, which turn with it.
+static NoliVec3 factored_at_end(const NoliFrictionContact* contact, bool late, const NoliMat3* turn,
+                                NoliVec3 moved) {
+  bool same = late || (contact->factor[0] == 1.0 && contact->factor[1] == 1.0);
+  return same ? noli_friction_factored(contact, moved)
+              : noli_mul33_vec(
+                    turn, noli_friction_factored(contact, noli_transpose_mul33_vec(turn, moved)));
+}
+
+// How far a contact slides where the part `plastic` of u is beyond its limit: without factors.
+static double distance_slid(const NoliFrictionContact* contact, double plastic, const double u[2],
+                            NoliVec3 moved) {
+  double slid[2];
+  for (int k = 0; k < 2; k++) {
+    double factor = contact->factor[k];
+    slid[k] = factor > 0.0 ? plastic * u[k] / factor : noli_dot3(contact->t[k], moved);
+  }
+  return sqrt(slid[0] * slid[0] + slid[1] * slid[1]);
 }
 
 // (2) and (3) of the header for contact i.
@@ -530,8 +462,6 @@ static NoliStick slip_after(const NoliStickTable* table, const NoliFriction* dat
                             const double* x, double scale, bool late) {
   const NoliFrictionSet* set = data->set;
   const NoliFrictionContact* contact = &set->contact.data[i];
-  const int32_t* node;
-  const double* weight;
   double u[2];
   noli_friction_sliding(data, i, x, u);
   double y = sqrt(u[0] * u[0] + u[1] * u[1]);
@@ -544,8 +474,9 @@ static NoliStick slip_after(const NoliStickTable* table, const NoliFriction* dat
 
   // without the displacements of a rotation; half-spaces do not turn
   NoliMat3 turn = rotation_of(table, set, i, x);
-  bool plane = stencil_at(set, i, &node, &weight) == contact->n_first;
+  bool plane = size_of(set, i) == contact->n_first;
   NoliVec3 moved = noli_sub3(after, plane ? before : noli_mul33_vec(&turn, before));
+  moved = factored_at_end(contact, late, &turn, moved);
   NoliVec3 slip = noli_add3(noli_mul33_vec(&turn, contact->slip), moved);
   slip = noli_sub3(slip, late ? p : noli_mul33_vec(&turn, p));
   normal = late ? normal : noli_mul33_vec(&turn, normal);
@@ -553,10 +484,11 @@ static NoliStick slip_after(const NoliStickTable* table, const NoliFriction* dat
 
   NoliSlidingLaw law = noli_friction_law_of(data, i);
   double held = fmin(y, table->length);
+  double slid = distance_slid(contact, plastic, u, noli_sub3(after, before));
   NoliStick made = {.slip = noli_mul_add3(slip, -noli_dot3(slip, normal), normal),
                     .force = contact->lambda / scale,
-                    .path = contact->path + plastic * y,
-                    .slid = plastic * y};
+                    .path = contact->path + slid,
+                    .slid = slid};
   made.energy = noli_sliding_potential(&law, held, made.force) -
                 noli_sliding_potential(&law, 0.0, made.force);
   return made;

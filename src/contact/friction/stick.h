@@ -56,8 +56,8 @@
 #pragma once
 
 #include "base/array.h"
-#include "collide/surface.h"
 #include "contact/friction/friction.h"
+#include "contact/friction/vertex_turns.h"
 #include "math/mat3.h"
 
 // The numbers of a contact in the state: the words of its key, and slip, force and path.
@@ -91,12 +91,11 @@ typedef struct NoliStickTable {
   int32_t n_vert;
   NOLI_ARRAY(int64_t) first;   // (n_vert + 1)
   NOLI_ARRAY(int64_t) contact; // rows
-  int32_t* turn;               // (n_vert x 2) two vertices of a triangle at each vertex, or one of
-                               // an edge; NOLI_NULL_INDEX: none
+  const NoliVertexTurns* turns;
 } NoliStickTable;
 
-// Prepares the rotations of the vertices of a surface.
-NOLI_WARN_UNUSED NoliStatus noli_stick_create(NoliContext* context, const NoliSurface* surface,
+// Borrows `turns`.
+NOLI_WARN_UNUSED NoliStatus noli_stick_create(NoliContext* context, const NoliVertexTurns* turns,
                                               NoliStickTable* table);
 void noli_stick_free(NoliContext* context, NoliStickTable* table);
 
@@ -137,9 +136,6 @@ NOLI_WARN_UNUSED NoliStatus noli_stick_sources(const NoliStickTable* table, Noli
 // Mean rotation of the two sides of a stencil from the start of the step to x: of vertex a and, if
 // it is not NOLI_NULL_INDEX, of vertex b, else of a half-space.
 NoliMat3 noli_stick_rotation(const NoliStickTable* table, int32_t a, int32_t b, const double* x);
-
-// Whether the rotation of an edge by an angle with this cosine is one.
-bool noli_stick_turns(double cosine);
 
 // `slip` in the plane with this unit normal, of the same length unless it is nearly normal: whether
 // a slip of this length is not, with this length of its part in the plane.

@@ -63,6 +63,13 @@ static const char* defect_of(const NoliSim* sim, unsigned wanted) {
     return "the slips of friction.law \"stick\" are not differentiated with this contact model: "
            "choose \"ipc\" or \"gcp\", or friction.law \"velocity\"";
   }
+  if (problem->contact.pairs.adhesion != NULL) {
+    return "adhesion is not differentiated: leave it out";
+  }
+  if (problem->contact.pairs.grain != NULL) {
+    return "friction that depends on a direction is not differentiated: leave the directions of "
+           "pairs out";
+  }
   if (model->integrator->decoupled) {
     return "\"trapezoidal_decoupled\" is not differentiated: choose \"trapezoidal\"";
   }

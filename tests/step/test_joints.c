@@ -318,6 +318,50 @@ static void linkages_resume(void** state) {
 
 // ---- refusals -----------------------------------------------------------------------------------
 
+// Lack of memory at any request leaves nothing behind.
+static void memory_can_be_short(void** state) {
+  (void)state;
+  TestMemory memory;
+  NoliContext* context = test_context_on(&memory, 1);
+  NoliMesh* mesh[2];
+  NoliBodyDef body[2];
+  NoliJointDef joint[2];
+  NoliSim* sim = NULL;
+  for (int b = 0; b < 2; b++) {
+    ASSERT_OK(noli_mesh_make_box(context, (double[]){0.5, 0.1, 0.1}, (int32_t[]){1, 1, 1}, false,
+                                 &mesh[b]));
+    noli_mesh_transform(mesh[b], (double[]){1, 1, 1}, (double[]){0, 0, 0},
+                        (double[]){0.5 * b, 0, 0});
+    body[b] = noli_default_body_def();
+    body[b].mesh = mesh[b];
+    body[b].rigid.rigid = true;
+    joint[b] = noli_default_joint_def();
+    joint[b].type = b == 0 ? "hinge" : "ball";
+    joint[b].body = b;
+    joint[b].to = b - 1;
+    joint[b].at[0] = 0.5 * b - 0.25;
+  }
+  NoliSimDef def = noli_default_sim_def();
+  def.bodies = body;
+  def.n_bodies = 2;
+  def.joints = joint;
+  def.n_joints = 2;
+  NoliStatus status = NOLI_ERROR_MEMORY;
+  int64_t k = 1;
+  for (; status != NOLI_OK; k++) {
+    test_refuse(&memory, k);
+    status = noli_sim_create(context, &def, &sim);
+    assert_true(status == NOLI_OK || (status == NOLI_ERROR_MEMORY && sim == NULL));
+  }
+  print_message("%lld requests\n", (long long)k);
+  assert_true(k > 200);
+  test_refuse(&memory, 0);
+  noli_sim_destroy(&sim);
+  noli_mesh_destroy(context, &mesh[0]);
+  noli_mesh_destroy(context, &mesh[1]);
+  test_context_done(&context);
+}
+
 // Rows of chains grow with each link; there is an end to that.
 static void chains_have_an_end(void** state) {
   (void)state;
@@ -400,9 +444,9 @@ static void bad_joints_are_refused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(pendulums_swing),       cmocka_unit_test(chains_fly),
-      cmocka_unit_test(loops_close),           cmocka_unit_test(soft_bodies_hang),
-      cmocka_unit_test(linkages_resume),       cmocka_unit_test(chains_have_an_end),
-      cmocka_unit_test(bad_joints_are_refused)};
+      cmocka_unit_test(pendulums_swing),     cmocka_unit_test(chains_fly),
+      cmocka_unit_test(loops_close),         cmocka_unit_test(soft_bodies_hang),
+      cmocka_unit_test(linkages_resume),     cmocka_unit_test(chains_have_an_end),
+      cmocka_unit_test(memory_can_be_short), cmocka_unit_test(bad_joints_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

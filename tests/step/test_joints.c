@@ -45,6 +45,13 @@ static void rigid_step(World* world) {
   ASSERT_AT_MOST(world->report.rigid_stretch, 1e-6);
 }
 
+// Starts, with what debug builds verify.
+static void start(World* world) {
+  world_start(world);
+  assert_null(noli_followers_defect(&world->sim->model->problem.followers));
+  assert_null(noli_model_defect(world->sim->model));
+}
+
 static NoliBodyState state_of(const World* world, int32_t body) {
   NoliBodyState state;
   ASSERT_OK(noli_sim_body_state(world->sim, body, &state));
@@ -99,7 +106,7 @@ static double swing(const char* type, const char* integrator, int n_steps) {
   world->def.integrator = integrator;
   world->def.time_step = 1.0 / n_steps;
   world->def.tolerance = (NoliScaled){1e-8, NOLI_ABSOLUTE};
-  world_start(world);
+  start(world);
   for (int n = 0; n < n_steps; n++) {
     rigid_step(world);
     ASSERT_AT_MOST(noli_norm3(point_of(world, bar, noli_vec3(0, 0, 0))), 1e-13);
@@ -150,7 +157,7 @@ static void chains_fly(void** state) {
     }
     world->def.integrator = "bdf2";
     world->def.time_step = 0.005;
-    world_start(world);
+    start(world);
     double before[3], mass = 0.0;
     for (int b = 0; b < BARS; b++) {
       mass += state_of(world, b).mass;
@@ -202,7 +209,7 @@ static void loops_close(void** state) {
   add_joint(linkage, "hinge", top, 1, 0.4, 0.3);
   world->def.integrator = "bdf2";
   world->def.time_step = 0.005;
-  world_start(world);
+  start(world);
   for (int n = 0; n < 60; n++) {
     rigid_step(world);
     for (int b = 0; b < 2; b++) {
@@ -250,7 +257,7 @@ static void soft_bodies_hang(void** state) {
   world->body[hook].rigid.rigid = true;
   add_joint(linkage, "ball", bar, soft, 0.5, -0.0225);
   add_joint(linkage, "ball", hook, soft, 0.5, -0.1225);
-  world_start(world);
+  start(world);
   NoliVec3 p = noli_vec3(0.5, -0.1225, 0.0);
   for (int n = 0; n < 30; n++) {
     rigid_step(world);
@@ -296,7 +303,7 @@ static void linkages_resume(void** state) {
       memcpy(joint[w], linkage->joint, sizeof joint[w]);
       world[w].def.joints = joint[w];
       world[w].def.solver = solvers[s];
-      world_start(&world[w]);
+      start(&world[w]);
     }
     for (int n = 0; n < 50; n++) {
       rigid_step(&world[0]);

@@ -3,6 +3,7 @@
 
 #include "math/vec3.h"
 #include "noli/output.h"
+#include "noli/repair.h"
 
 #define GRAVITY 9.80665
 enum { JOINTS = 32 };
@@ -323,6 +324,32 @@ static void linkages_resume(void** state) {
   }
 }
 
+// A start where a box overlaps a bar that is joined to the world: the box moves, the bar stays.
+static void starts_are_repaired(void** state) {
+  (void)state;
+  Linkage* linkage = linkage_new();
+  World* world = &linkage->world;
+  int32_t bar = add_bar(linkage, 0.0, 0.5, 0.0);
+  int32_t box = world_add(world, make_box(world, 0.1, 0.1, 0.1, 1), (double[]){0.4, 0.06, 0.0});
+  world->body[box].rigid.rigid = true;
+  add_joint(linkage, "hinge", bar, NOLI_NULL_INDEX, 0.0, 0.0);
+  world->def.bodies = world->body;
+  NoliRepair repair;
+  ASSERT_OK(noli_sim_repair(world->context, &world->def, NULL, &repair));
+  ASSERT_AT_MOST(repair.move[bar].distance, 0.0);
+  ASSERT_NEAR(repair.move[box].distance, 0.0105, 0.002);
+  ASSERT_AT_MOST(repair.move[box].deformation, 0.0);
+
+  // it starts where the repair has put it
+  double x0[24];
+  memcpy(x0, repair.move[box].x0, sizeof x0);
+  world->body[box].x0 = x0;
+  noli_repair_free(world->context, &repair);
+  start(world);
+  rigid_step(world);
+  world_done(world);
+}
+
 // ---- refusals -----------------------------------------------------------------------------------
 
 // Lack of memory at any request leaves nothing behind.
@@ -451,9 +478,10 @@ static void bad_joints_are_refused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(pendulums_swing),     cmocka_unit_test(chains_fly),
-      cmocka_unit_test(loops_close),         cmocka_unit_test(soft_bodies_hang),
-      cmocka_unit_test(linkages_resume),     cmocka_unit_test(chains_have_an_end),
-      cmocka_unit_test(memory_can_be_short), cmocka_unit_test(bad_joints_are_refused)};
+      cmocka_unit_test(pendulums_swing),       cmocka_unit_test(chains_fly),
+      cmocka_unit_test(loops_close),           cmocka_unit_test(soft_bodies_hang),
+      cmocka_unit_test(linkages_resume),       cmocka_unit_test(starts_are_repaired),
+      cmocka_unit_test(chains_have_an_end),    cmocka_unit_test(memory_can_be_short),
+      cmocka_unit_test(bad_joints_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

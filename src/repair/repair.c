@@ -82,17 +82,13 @@ done:
 
 // ---- the work ----
 
-// Marks the nodes of bodies that follow the world: weights that do not sum to one say so.
+// Marks the nodes of bodies that follow the world.
 static void mark_grounded(NoliRepairWork* work) {
   const NoliModel* model = work->model;
   const NoliFollowers* followers = &model->problem.followers;
-  for (int32_t f = 0; followers->grounded && f < followers->n_tied; f++) {
-    double sum = 0.0;
-    for (int64_t k = followers->row[f]; k < followers->row[f + 1]; k++) {
-      sum += followers->weight[k];
-    }
+  for (int32_t f = 0; f < followers->n_tied; f++) {
     int32_t body = work->surface->body[followers->tied[f]];
-    int32_t end = fabs(sum - 1.0) > 1e-9 ? model->vert_first[body + 1] : 0;
+    int32_t end = noli_followers_is_grounded(followers, f) ? model->vert_first[body + 1] : 0;
     for (int32_t v = model->vert_first[body]; v < end; v++) {
       work->held[v] = true;
     }

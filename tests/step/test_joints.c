@@ -277,6 +277,39 @@ static void soft_bodies_hang(void** state) {
   world_done(world);
 }
 
+// A bar that is welded to the world stays to the bit; one that hangs on it by a hinge, held by a
+// spring, finds its balance without inertia, where the spring bears half of the weight.
+static void the_world_holds(void** state) {
+  (void)state;
+  static const int32_t end[] = {4, 5, 6, 7};
+  Linkage* linkage = linkage_new();
+  World* world = &linkage->world;
+  int32_t bar = add_bar(linkage, 0.0, 0.5, 0.0), arm = add_bar(linkage, 0.5, 1.0, 0.0);
+  NoliSpringDef spring = noli_default_spring_def();
+  spring.body = arm;
+  spring.node = end;
+  spring.n_node = 4;
+  spring.stiffness = 1000.0;
+  spring.length = 0.0;
+  world->def.springs = &spring;
+  world->def.n_springs = 1;
+  world->def.integrator = "quasi_static";
+  add_joint(linkage, "weld", bar, NOLI_NULL_INDEX, 0.0, 0.0);
+  add_joint(linkage, "hinge", arm, bar, 0.5, 0.0);
+  start(world);
+  double before[12];
+  memcpy(before, noli_sim_positions(world->sim), sizeof before);
+  rigid_step(world);
+  assert_memory_equal(noli_sim_positions(world->sim), before, sizeof before);
+  const NoliSpringForce* springs;
+  int32_t n;
+  ASSERT_OK(noli_sim_springs(world->sim, &springs, &n));
+  double weight = GRAVITY * state_of(world, arm).mass;
+  print_message("the spring bears %.6g N of %.6g N\n", springs[0].force[1], weight);
+  ASSERT_NEAR(springs[0].force[1], 0.5 * weight, 1e-3 * weight);
+  world_done(world);
+}
+
 static Linkage* walker(void) {
   Linkage* linkage = linkage_new();
   World* world = &linkage->world;
@@ -478,10 +511,10 @@ static void bad_joints_are_refused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(pendulums_swing),       cmocka_unit_test(chains_fly),
-      cmocka_unit_test(loops_close),           cmocka_unit_test(soft_bodies_hang),
-      cmocka_unit_test(linkages_resume),       cmocka_unit_test(starts_are_repaired),
-      cmocka_unit_test(chains_have_an_end),    cmocka_unit_test(memory_can_be_short),
-      cmocka_unit_test(bad_joints_are_refused)};
+      cmocka_unit_test(pendulums_swing),     cmocka_unit_test(chains_fly),
+      cmocka_unit_test(loops_close),         cmocka_unit_test(soft_bodies_hang),
+      cmocka_unit_test(the_world_holds),     cmocka_unit_test(linkages_resume),
+      cmocka_unit_test(starts_are_repaired), cmocka_unit_test(chains_have_an_end),
+      cmocka_unit_test(memory_can_be_short), cmocka_unit_test(bad_joints_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

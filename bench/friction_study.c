@@ -1,5 +1,6 @@
 // The table of docs/background/friction.md: the bowl of [Larionov2024] fig. 5, with lagged and
-// implicit friction over time steps. (The block of its fig. 4: validation/stopping.c.)
+// implicit friction over time steps, with both laws. (The block of its fig. 4:
+// validation/stopping.c.)
 //
 //   noli_friction_study grasp examples/grasp.json [STEP]...
 #include <noli/noli.h>
@@ -35,14 +36,15 @@ static int fail(Run* run, const char* where) {
   return 0;
 }
 
-// Simulates a scene file with other friction, integrator and step; 0 keeps the value of the scene.
-static int start(Run* run, const char* path, const Method* method, const char* integrator,
-                 double step) {
+static const char* const laws[] = {"stick", "velocity"};
+
+// Simulates a scene file with other friction and step.
+static int start(Run* run, const char* path, const Method* method, const char* law, double step) {
   char text[32];
   snprintf(text, sizeof text, "%.17g", step);
   const NoliSceneOverride overrides[] = {{"friction.method", method->method},
                                          {"friction.iterations", method->iterations},
-                                         {"time.integrator", integrator},
+                                         {"friction.law", law},
                                          {"time.step", text}};
   *run = (Run){0};
   NoliContextDef def = noli_default_context_def();
@@ -94,10 +96,10 @@ static void centre_of(const NoliSim* sim, int32_t body, double centre[3]) {
 enum { COLUMNS = 10 };
 
 // Height of the bowl, body 0, after each tenth of the time, mm.
-static int lift(const char* path, const Method* method, double step, double height[COLUMNS],
-                double* newton) {
+static int lift(const char* path, const Method* method, const char* law, double step,
+                double height[COLUMNS], double* newton) {
   Run run;
-  int good = start(&run, path, method, "backward_euler", step);
+  int good = start(&run, path, method, law, step);
   double begin[3] = {0.0}, now[3] = {0.0};
   int64_t n = good ? noli_scene_step_count(run.scene) : 0;
   if (good) {
@@ -117,24 +119,28 @@ static int lift(const char* path, const Method* method, double step, double heig
   return good;
 }
 
+static void grasp_row(const char* path, const Method* method, const char* law, const char* step) {
+  double height[COLUMNS], newton;
+  printf("| %s | %s | %s |", method->name, law, step);
+  fflush(stdout);
+  int good = lift(path, method, law, strtod(step, NULL), height, &newton);
+  for (int c = 0; c < COLUMNS; c++) {
+    printf(good ? " %.2f |" : " failed |", height[c]);
+  }
+  printf(" %.1f |\n", newton);
+  fflush(stdout);
+}
+
 static int study_grasp(const char* path, int n_steps, char** steps) {
   static char* usual[] = {"0.005", "0.0025", "0.00125"};
-  printf("| friction | h, s | height in mm after 10 %% | 20 %% | 30 %% | 40 %% | 50 %% | 60 %% | "
-         "70 %% | "
-         "80 %% | 90 %% | 100 %% | Newton a step |\n"
-         "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  printf("| friction | law | h, s | height in mm after 10 %% | 20 %% | 30 %% | 40 %% | 50 %% | 60 "
+         "%% | 70 %% | 80 %% | 90 %% | 100 %% | Newton a step |\n"
+         "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (int k = 0; k < (n_steps > 0 ? n_steps : 3); k++) {
     for (int m = 0; m < N_METHODS; m += 2) {
-      const char* step = n_steps > 0 ? steps[k] : usual[k];
-      double height[COLUMNS], newton;
-      printf("| %s | %s |", methods[m].name, step);
-      fflush(stdout);
-      int good = lift(path, &methods[m], strtod(step, NULL), height, &newton);
-      for (int c = 0; c < COLUMNS; c++) {
-        printf(good ? " %.2f |" : " failed |", height[c]);
+      for (int l = 0; l < 2; l++) {
+        grasp_row(path, &methods[m], laws[l], n_steps > 0 ? steps[k] : usual[k]);
       }
-      printf(" %.1f |\n", newton);
-      fflush(stdout);
     }
   }
   return 0;

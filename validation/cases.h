@@ -18,6 +18,7 @@ Case validate_capstan;
 Case validate_holding;
 Case validate_break_away;
 Case validate_slip_limit;
+Case validate_rod_slips;
 Case validate_adhesion;
 Case validate_stopping;
 Case validate_wedge;

@@ -27,7 +27,8 @@ static void momenta(const Run* run, double p[3], double l[3], double scale[2]) {
 }
 
 // Largest relative changes of both.
-static bool collide(const char* integrator, const char* solver, double h, double change[2]) {
+static bool collide(const char* integrator, const char* solver, const char* law, double h,
+                    double change[2]) {
   Run run;
   Settings settings = {0};
   double p[2][3], l[2][3], scale[2], ignored[2];
@@ -35,6 +36,7 @@ static bool collide(const char* integrator, const char* solver, double h, double
   set(&settings, "time.integrator", "%s", integrator);
   set(&settings, "time.step", "%.17g", h);
   set(&settings, "solver.method", "%s", solver);
+  set(&settings, "friction.law", "%s", law);
   bool good = run_start(&run, "impact", &settings);
   change[0] = change[1] = 0.0;
   if (good) {
@@ -71,23 +73,25 @@ bool validate_momentum(Report* report) {
       {"trapezoidal", "projected_newton", 0.0025, 5e-3, false},
       {"backward_euler", "implicit_newton", 0.01, 1e-2, false},
   };
-  enum { N = sizeof rows / sizeof *rows };
-  double change[N][2];
+  static const char* const laws[] = {"stick", "velocity"};
   report_table(report, "Largest change over 0.3 s, relative to the sum of absolute values",
-               "integrator | solver | h, s | momentum | angular momentum");
-  for (int r = 0; r < N; r++) {
-    if (report->quick && !rows[r].quick) {
+               "integrator | solver | law | h, s | momentum | angular momentum");
+  for (size_t r = 0; r < 2 * sizeof rows / sizeof *rows; r++) {
+    const char *integrator = rows[r / 2].integrator, *solver = rows[r / 2].solver,
+               *law = laws[r % 2];
+    double h = rows[r / 2].h, change[2];
+    if (report->quick && (!rows[r / 2].quick || r % 2 == 1)) {
       continue;
     }
-    if (!collide(rows[r].integrator, rows[r].solver, rows[r].h, change[r])) {
+    if (!collide(integrator, solver, law, h, change)) {
       return false;
     }
-    report_row(report, "%s | %s | %g | %.1e | %.1e", rows[r].integrator, rows[r].solver, rows[r].h,
-               change[r][0], change[r][1]);
-    report_check(report, change[r][0], 1e-10, "momentum, %s, %s, h %g s, relative",
-                 rows[r].integrator, rows[r].solver, rows[r].h);
-    report_check(report, change[r][1], rows[r].bound, "angular momentum, %s, %s, h %g s, relative",
-                 rows[r].integrator, rows[r].solver, rows[r].h);
+    report_row(report, "%s | %s | %s | %g | %.1e | %.1e", integrator, solver, law, h, change[0],
+               change[1]);
+    report_check(report, change[0], 1e-10, "momentum, %s, %s, law %s, h %g s, relative", integrator,
+                 solver, law, h);
+    report_check(report, change[1], rows[r / 2].bound,
+                 "angular momentum, %s, %s, law %s, h %g s, relative", integrator, solver, law, h);
   }
   return true;
 }

@@ -20,6 +20,7 @@ static const struct {
     {"holding", validate_holding},
     {"break_away", validate_break_away},
     {"slip_limit", validate_slip_limit},
+    {"rod_slips", validate_rod_slips},
     {"adhesion", validate_adhesion},
     {"stopping", validate_stopping},
     {"wedge", validate_wedge},

@@ -22,8 +22,9 @@ static const struct Method {
     {"implicit", "implicit", "1"},
 };
 static const char* const integrators[] = {"backward_euler", "trapezoidal"};
+static const char* const laws[] = {"stick", "velocity"};
 static const double steps[] = {0.2, 0.1, 0.05, 0.025, 0.01};
-enum { N_METHODS = 3, N_STEPS = 5 };
+enum { N_LAWS = 2, N_INTEGRATORS = 2, N_METHODS = 3, N_STEPS = 5 };
 
 typedef struct Slide {
   double way;    // m, along the first velocity
@@ -55,10 +56,12 @@ static bool follow(Run* run, double step, double* ways, Slide* result) {
   return true;
 }
 
-static bool slide(const struct Method* method, const char* integrator, double step, Slide* result) {
+static bool slide(const char* law, const struct Method* method, const char* integrator, double step,
+                  Slide* result) {
   Run run;
   Settings settings = {0};
   double* ways = malloc(sizeof *ways * (size_t)(LONGEST / step + 2.0));
+  set(&settings, "friction.law", "%s", law);
   set(&settings, "friction.method", "%s", method->method);
   set(&settings, "friction.iterations", "%s", method->iterations);
   set(&settings, "time.integrator", "%s", integrator);
@@ -79,44 +82,70 @@ static double bound_of(int method, int integrator, double step) {
   return integrator == 1 && step < 0.02 ? (double)INFINITY : 0.75 * step;
 }
 
+typedef Slide Slides[N_LAWS][N_INTEGRATORS][N_METHODS][N_STEPS];
+
+static double wanted_way(double* slows) {
+  double angle = 10.0 * PI / 180.0;
+  *slows = 9.81 * (MU * cos(angle) - sin(angle));
+  return SPEED * SPEED / (2.0 * *slows);
+}
+
+// The rows of a law and an integrator; in a quick report only those without lagging, at the longest
+// step.
+static bool rows_of(Report* report, int law, int integrator, Slides result) {
+  double slows, way = wanted_way(&slows), time = SPEED / slows;
+  for (int m = report->quick ? 1 : 0; m < N_METHODS; m++) {
+    for (int k = 0; k < (report->quick ? 1 : N_STEPS); k++) {
+      Slide* r = &result[law][integrator][m][k];
+      if (!slide(laws[law], &methods[m], integrators[integrator], steps[k], r)) {
+        return false;
+      }
+      report_row(report, "%s | %s | %s | %g | %.4f | %+.1f %% | %.2f | %+.1f %% | %.1f",
+                 integrators[integrator], methods[m].name, laws[law], steps[k], r->way,
+                 100.0 * (r->way / way - 1.0), r->time, 100.0 * (r->time / time - 1.0), r->newton);
+    }
+  }
+  return true;
+}
+
+static void checks_of(Report* report, int law, int integrator, Slides result) {
+  double slows, way = wanted_way(&slows);
+  for (int m = report->quick ? 1 : 0; m < N_METHODS; m++) {
+    if (!report->quick && law == 0) {
+      report_series(report, "both", "%s, %s", integrators[integrator], methods[m].name);
+    }
+    for (int k = 0; k < (report->quick ? 1 : N_STEPS); k++) {
+      double error = fabs(result[law][integrator][m][k].way / way - 1.0);
+      report_check(report, error, bound_of(m, integrator, steps[k]),
+                   "distance, %s, friction %s, law %s, h %g s, relative", integrators[integrator],
+                   methods[m].name, laws[law], steps[k]);
+      if (!report->quick && law == 0) {
+        report_point(report, steps[k], error);
+      }
+    }
+  }
+}
+
 bool validate_stopping(Report* report) {
-  double angle = 10.0 * PI / 180.0, slows = 9.81 * (MU * cos(angle) - sin(angle));
-  double want_way = SPEED * SPEED / (2.0 * slows), want_time = SPEED / slows;
-  static Slide result[2][N_METHODS][N_STEPS];
-  report_table(report, "Stopping distance and time of the block",
-               "integrator | friction | h, s | distance, m | error | time, s | error | Newton "
-               "iterations a step");
-  for (int i = 0; i < (report->quick ? 1 : 2); i++) {
-    for (int m = report->quick ? 1 : 0; m < N_METHODS; m++) {
-      for (int k = 0; k < (report->quick ? 1 : N_STEPS); k++) {
-        Slide* r = &result[i][m][k];
-        if (!slide(&methods[m], integrators[i], steps[k], r)) {
-          return false;
-        }
-        report_row(report, "%s | %s | %g | %.4f | %+.1f %% | %.2f | %+.1f %% | %.1f",
-                   integrators[i], methods[m].name, steps[k], r->way,
-                   100.0 * (r->way / want_way - 1.0), r->time, 100.0 * (r->time / want_time - 1.0),
-                   r->newton);
+  static Slides result;
+  int n_law = report->quick ? 1 : N_LAWS, n_integrator = report->quick ? 1 : N_INTEGRATORS;
+  report_table(
+      report, "Stopping distance and time of the block",
+      "integrator | friction | law | h, s | distance, m | error | time, s | error | Newton "
+      "iterations a step");
+  for (int i = 0; i < n_integrator; i++) {
+    for (int l = 0; l < n_law; l++) {
+      if (!rows_of(report, l, i, result)) {
+        return false;
       }
     }
   }
   if (!report->quick) {
     report_plot(report, "stopping", "h, s", "relative error of the distance", AXES_LOG_LOG);
   }
-  for (int i = 0; i < (report->quick ? 1 : 2); i++) {
-    for (int m = report->quick ? 1 : 0; m < N_METHODS; m++) {
-      if (!report->quick) {
-        report_series(report, "both", "%s, %s", integrators[i], methods[m].name);
-      }
-      for (int k = 0; k < (report->quick ? 1 : N_STEPS); k++) {
-        double error = fabs(result[i][m][k].way / want_way - 1.0);
-        double bound = bound_of(m, i, steps[k]);
-        report_check(report, error, bound, "distance, %s, friction %s, h %g s, relative",
-                     integrators[i], methods[m].name, steps[k]);
-        if (!report->quick) {
-          report_point(report, steps[k], error);
-        }
-      }
+  for (int l = 0; l < n_law; l++) {
+    for (int i = 0; i < n_integrator; i++) {
+      checks_of(report, l, i, result);
     }
   }
   return true;

@@ -439,16 +439,17 @@ static NoliStatus build_body_pairs(NoliModel* model, const NoliSimDef* def) {
     }
   }
 
-  // bodies with themselves
+  // bodies with themselves, where their parts move against each other
   for (int32_t b = 0; b < model->n_body; b++) {
-    self[b] = def->contact && def->bodies[b].self_contact && !model->obstacle[b];
+    bool deforms = !model->obstacle[b] && !model->carried[b];
+    self[b] = def->contact && def->bodies[b].self_contact && deforms;
   }
   for (int32_t i = 0; i < def->n_pairs; i++) {
     const NoliPairDef* pair = &def->pairs[i];
     if (pair->a != pair->b) {
       exception[n_exceptions++] = (NoliPairNumber){pair->a, pair->b, pair->contact};
     } else if (pair->a < model->n_body) {
-      self[pair->a] = pair->contact && !model->obstacle[pair->a];
+      self[pair->a] = pair->contact && !model->obstacle[pair->a] && !model->carried[pair->a];
     }
   }
 

@@ -139,6 +139,25 @@ static void they_fall(void** state) {
   }
 }
 
+// The legs of a U are closer than the contact distance, and do not push each other.
+static void it_does_not_collide_with_itself(void** state) {
+  (void)state;
+  World world = world_new(1);
+  NoliMesh* mesh = NULL;
+  const bool filled[6] = {true, true, true, false, true, true};
+  ASSERT_OK(noli_mesh_make_voxels(world.context, (double[]){3e-3, 2e-3, 1e-3}, (int32_t[]){3, 2, 1},
+                                  filled, false, &mesh));
+  int32_t body = add_rigid(&world, mesh, (double[]){0, 0, 0});
+  world.body[body].angular_velocity[0] = 3.0;
+  world.def.contact_distance = (NoliScaled){2e-3, NOLI_ABSOLUTE};
+  world_start(&world);
+  for (int n = 0; n < 3; n++) {
+    rigid_step(&world);
+    assert_int_equal(world.report.contacts, 0);
+  }
+  world_done(&world);
+}
+
 // sn, cn, dn of modulus k: by the arithmetic-geometric mean.
 static void jacobi(double u, double k, double value[3]) {
   double a[12] = {1.0}, c[12] = {k}, b = sqrt(1.0 - k * k);
@@ -567,6 +586,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(masses_are_those_of_the_volume),
                                      cmocka_unit_test(masses_are_those_given),
                                      cmocka_unit_test(they_fall),
+                                     cmocka_unit_test(it_does_not_collide_with_itself),
                                      cmocka_unit_test(they_tumble_as_euler_says),
                                      cmocka_unit_test(its_energy_has_derivatives),
                                      cmocka_unit_test(its_stiffness_follows_the_time_step),

@@ -1,10 +1,12 @@
 // Rigid bodies as affine bodies [Lan2022]: four nodes carry a surface, whose points are constant
 // combinations of them.
 //
-// The nodes are the corners of a tetrahedron at c + Q diag(s) (+-1, +-1, +-1) with equal masses
-// m / 4, where c is the centre of mass, and m s^2 are the second moments of the mass along its
-// principal axes Q: the four masses have the mass, the centre and the moments of the body exactly,
-// so its kinetic energy is that of the lumped nodes for every affine motion.
+// The nodes are at c + Q diag(s) Q^T r_k with the corners r_k of a regular tetrahedron and equal
+// masses m / 4, where c is the centre of mass, and m s^2 are the second moments of the mass along
+// its principal axes Q: the four masses have the mass, the centre and the moments of the body
+// exactly, so its kinetic energy is that of the lumped nodes for every affine motion. Q diag(s) Q^T
+// is the root of the tensor of moments, which does not depend on signs, order or directions of
+// equal axes.
 #include "define/body_kind.h"
 
 #include "base/numbers.h"
@@ -229,8 +231,9 @@ static NoliStatus make_element(NoliContext* context, NoliMadeMemory* made, NoliV
   NOLI_TRY(allocate(context, made, 12, sizeof(double), &x));
   NOLI_TRY(allocate(context, made, 4, sizeof(int32_t), &tet));
   for (int c = 0; c < 4; c++) {
-    NoliVec3 arm = {corner[c][0] * s[0], corner[c][1] * s[1], corner[c][2] * s[2]};
-    noli_store3((double*)x + 3 * c, noli_add3(centre, noli_mul33_vec(axes, arm)));
+    NoliVec3 arm = noli_transpose_mul33_vec(axes, noli_load3(corner[c]));
+    arm = noli_mul33_vec(axes, noli_vec3(s[0] * arm.x, s[1] * arm.y, s[2] * arm.z));
+    noli_store3((double*)x + 3 * c, noli_add3(centre, arm));
     ((int32_t*)tet)[c] = c;
   }
   *out = element;
@@ -242,8 +245,8 @@ done:
   return status;
 }
 
-// Places of the vertices in it: (1 + sum_k corner_k z_k) / 4 with z = diag(1/s) Q^T (X - c) is the
-// weight of a corner.
+// Places of the vertices in it: (1 + sum_k corner_k z_k) / 4 with z = Q diag(1/s) Q^T (X - c) is
+// the weight of a corner.
 static NoliStatus place_vertices(NoliContext* context, NoliMadeMemory* made, const NoliMesh* mesh,
                                  NoliVec3 centre, const NoliMat3* axes, const double s[3],
                                  NoliProxyDef* proxy) {
@@ -254,10 +257,9 @@ static NoliStatus place_vertices(NoliContext* context, NoliMadeMemory* made, con
   for (int64_t v = 0; v < mesh->n_vert; v++) {
     NoliVec3 arm = noli_sub3(noli_load3(mesh->x + 3 * v), centre);
     NoliVec3 z = noli_transpose_mul33_vec(axes, arm);
+    z = noli_mul33_vec(axes, noli_vec3(z.x / s[0], z.y / s[1], z.z / s[2]));
     for (int c = 1; c < 4; c++) {
-      ((double*)place)[3 * v + c - 1] =
-          0.25 *
-          (1.0 + corner[c][0] * z.x / s[0] + corner[c][1] * z.y / s[1] + corner[c][2] * z.z / s[2]);
+      ((double*)place)[3 * v + c - 1] = 0.25 * (1.0 + noli_dot3(noli_load3(corner[c]), z));
     }
   }
   proxy->kind = "mesh";

@@ -349,8 +349,24 @@ class Maker:
         self.scene["friction"] = friction
 
 
+    def pairs(self, dice):
+        """Friction with a direction, and adhesion: numbers of their own, so that all others stay as they were before."""
+        scene = self.scene
+        friction = scene.get("friction", {})
+        implicit = friction.get("method") == "implicit"
+        entities = [entity["name"] for kind in ("bodies", "obstacles", "half_spaces") for entity in scene.get(kind, [])]
+        if dice.chance(0.2) and not implicit and "viscosity" not in friction:
+            scene["pairs"] = [{"a": dice.pick({name: 1 for name in entities}), "b": "*", "friction": dice.uniform(0, 0.5),
+                               "friction_across": dice.uniform(0, 1.5), "direction": dice.direction(False)}]
+        if dice.chance(0.2) and not implicit and self.model != "implicit_surface":
+            scene.setdefault("contact", {})["adhesion"] = dice.decades(1e-3, 10) * self.size
+            scene["contact"]["adhesion_range"] = self.distance * dice.decades(0.3, 10)
+
+
 def random_scene(seed):
-    return Maker(seed).scene
+    maker = Maker(seed)
+    maker.pairs(Dice(f"pairs {seed}"))
+    return maker.scene
 
 
 if __name__ == "__main__":

@@ -138,7 +138,7 @@ def tolerance_of(scene):
 
 def energy_of(row):
     """Without contact, whose stiffness changes from step to step."""
-    return row["kinetic"] + row["elastic"] + row["gravity"]
+    return row["kinetic"] + row["elastic"] + row["gravity"] + row["adhesion_energy"]
 
 
 def at_start(noli, scene, folder):
@@ -159,7 +159,7 @@ def largest_gain(scene, start, rows):
     pairs = list(zip(rows, rows[1:])) + ([(start, row) for row in rows] if start else [])
     for before, row in pairs:
         slack = mass * speed * (before["max_speed"] + speed) + 1e-12 * abs(row["gravity"])
-        there = before["kinetic"] + before["elastic"] + abs(before["contact_energy"])
+        there = before["kinetic"] + before["elastic"] + abs(before["contact_energy"]) + abs(before["adhesion_energy"])
         given = abs(before["gravity"] - row["gravity"])
         # a barrier that becomes stiffer stores more
         stiffer = max(row["kappa"] / before["kappa"], 1.0) if before["kappa"] > 0.0 else 1.0

@@ -235,7 +235,11 @@ static void describe_bodies(const NoliSimDef* def, const NoliSimMeasures* measur
     // material and mass
     if (!body->obstacle) {
       print("  ");
-      print_material(&body->material, &body->fields, element_count(body));
+      if (body->rigid.rigid) {
+        print("rigid");
+      } else {
+        print_material(&body->material, &body->fields, element_count(body));
+      }
       if (measures != NULL) {
         print(", volume %.6g m^3, mass %.6g kg", measures->volume[i], measures->mass[i]);
       }
@@ -333,7 +337,7 @@ void describe_doubts(Console* console, const NoliSimDef* def) {
     doubt(console, size > 1e3, body->name, "size of", size, "m");
     // a single point has no size
     doubt(console, size < 1e-5 && edges[1] > 0.0, body->name, "size of", size, "m");
-    if (!body->obstacle) {
+    if (!body->obstacle && !body->rigid.rigid) {
       doubt_material(console, body->name, &body->material, &body->fields, element_count(body));
       for (int32_t k = 0; k < body->n_parts; k++) {
         const NoliPartDef* part = &body->parts[k];

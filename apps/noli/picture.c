@@ -34,7 +34,7 @@ static const Option picture_options[] = {
                       "the frame of step N (default: the last one)", 0, 0},
     [PICTURE_COLOUR] = {"colour", 'c', OPTION_TEXT, "FIELD",
                         "body (default), von_mises, speed, contact_force, friction_force, "
-                        "contact_pressure, displacement, distance or plastic_strain",
+                        "contact_pressure, displacement, distance, plastic_strain, slid or held",
                         0, 0},
     [PICTURE_SIZE] = {"size", 0, OPTION_TEXT, "WxH", "pixels (default 1280x800)", 0, 0},
     [PICTURE_ARROWS] = {"arrows", 0, OPTION_FLAG, "", "show contact forces", 0, 0},

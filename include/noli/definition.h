@@ -141,8 +141,10 @@ typedef struct NoliBodyDef {
   NoliMaterialFields fields; ///< of the elements of the body, in the order of its mesh: tetrahedra;
                              ///< in plane strain and of shells triangles; segments of rods; points.
                              ///< Default: none
-  const char* where; ///< prefix of messages about it, such as a place in a file; borrowed; NULL
-                     ///< (default): none
+  const char* where;  ///< prefix of messages about it, such as a place in a file; borrowed; NULL
+                      ///< (default): none
+  NoliRigidDef rigid; ///< default: it deforms. Vertices are those of the mesh, but `node` NULL
+                      ///< means the four nodes
 } NoliBodyDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_body_def.
@@ -419,6 +421,36 @@ static inline NoliSpringDef noli_default_spring_def(void) {
   return def;
 }
 
+/// A joint: points that a rigid body shares with another body, or with the world, exactly.
+/// docs/background/rigid.md
+typedef struct NoliJointDef {
+  uint32_t size;    ///< set by noli_default_joint_def
+  const char* name; ///< borrowed; NULL (default): "joint" and its number
+  const char* type; ///< "ball" (default): they share a point; "hinge": an axis; "weld": all
+  int32_t body;     ///< rigid
+  int32_t to;       ///< a rigid body; for a ball also one that deforms; NOLI_NULL_INDEX (default):
+                    ///< the world
+  double at[3];     ///< m, the point at the start, in world coordinates; a weld needs none
+  double axis[3];   ///< of a hinge at the start, of any length > 0; default (0, 0, 1)
+  /// true: the point of `to` is at `to_at`, m, and an error says how far they are apart if they do
+  /// not meet; default false
+  bool has_to_at;
+  bool contact; ///< the two bodies collide with each other; default false
+  double to_at[3];
+  const char* where; ///< prefix of messages about it, such as a place in a file; NULL (default):
+                     ///< none
+} NoliJointDef;
+
+/// Writes the defaults of a definition of `size` bytes; called by noli_default_joint_def.
+NOLI_API void noli_joint_def_init(NoliJointDef* def, size_t size);
+
+/// The defaults named above, of body 0 and the world.
+static inline NoliJointDef noli_default_joint_def(void) {
+  NoliJointDef def;
+  noli_joint_def_init(&def, sizeof def);
+  return def;
+}
+
 /// Parameters of the solver "augmented_lagrangian"; the defaults suit all known scenes. Never
 /// changes its size.
 typedef struct NoliAugmentedLagrangianDef {
@@ -613,6 +645,8 @@ typedef struct NoliSimDef {
                              ///< "velocity" ("quasi_static": times 0.01 s)
   double adhesion;           ///< as in NoliPairDef, where no pair overrides it; default 0
   NoliScaled adhesion_range; ///< the same
+  const NoliJointDef* joints;
+  int32_t n_joints;
 } NoliSimDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_sim_def.
@@ -637,6 +671,7 @@ typedef struct NoliDefSizes {
   uint32_t volume;
   uint32_t tie;
   uint32_t spring;
+  uint32_t joint;
 } NoliDefSizes;
 
 /// The sizes in these headers.
@@ -644,7 +679,7 @@ static inline NoliDefSizes noli_def_sizes(void) {
   NoliDefSizes sizes = {sizeof(NoliDefSizes),     sizeof(NoliSimDef),    sizeof(NoliBodyDef),
                         sizeof(NoliHalfSpaceDef), sizeof(NoliMotionDef), sizeof(NoliForceDef),
                         sizeof(NoliPairDef),      sizeof(NoliVolumeDef), sizeof(NoliTieDef),
-                        sizeof(NoliSpringDef)};
+                        sizeof(NoliSpringDef),    sizeof(NoliJointDef)};
   return sizes;
 }
 

@@ -112,6 +112,7 @@ typedef struct NoliStepReport {
   int64_t contacts_sliding;
   double slid;            ///< m
   double adhesion_energy; ///< J, of surfaces that adhere, 0 where they are apart, else negative
+  double rigid_stretch;   ///< largest |A^T A - I| of a rigid body, in the norm of Frobenius
 } NoliStepReport;
 
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names

@@ -113,6 +113,22 @@ typedef struct NoliPointDef {
   double reserved[7]; ///< 0
 } NoliPointDef;
 
+/// A body that moves as a whole: an affine body of four nodes [Lan2022] that carries its surface,
+/// the triangles of the mesh or the boundary of its tetrahedra, and resists all but rotations. A
+/// closed surface gives the mass, by the density of the material, its centre and its inertia. All
+/// other values of the material are ignored. Never changes its size. docs/background/rigid.md
+typedef struct NoliRigidDef {
+  bool rigid;        ///< default false
+  bool at_centre;    ///< the centre of mass is `centre`; default false: that of the volume inside
+  double mass;       ///< kg, > 0; 0 (default): density times the volume inside
+  double centre[3];  ///< m, in world coordinates
+  double inertia[6]; ///< kg m^2, about the centre, in the axes of the world: xx, yy, zz, xy, yz,
+                     ///< xz; 0 (default): that of the volume inside with this mass. An open surface
+                     ///< needs mass, centre and inertia
+  double volume;     ///< m^3 inside the surface, set by the library
+  double reserved[5]; ///< 0
+} NoliRigidDef;
+
 /// The defaults named above.
 NOLI_API NoliMaterialDef noli_default_material_def(void);
 

@@ -64,20 +64,10 @@ typedef struct NoliCcdOptions {
   int32_t max_boxes;
 } NoliCcdOptions;
 void noli_ccd_options_init(NoliCcdOptions* options, size_t size);
-bool noli_point_triangle_ccd(const double p_t0[3], const double t0_t0[3], const double t1_t0[3],
-                             const double t2_t0[3], const double p_t1[3], const double t0_t1[3],
-                             const double t1_t1[3], const double t2_t1[3],
-                             const NoliCcdOptions* options, double t_max, double* toi);
-bool noli_edge_edge_ccd(const double ea0_t0[3], const double ea1_t0[3], const double eb0_t0[3],
-                        const double eb1_t0[3], const double ea0_t1[3], const double ea1_t1[3],
-                        const double eb0_t1[3], const double eb1_t1[3],
-                        const NoliCcdOptions* options, double t_max, double* toi);
-bool noli_point_edge_ccd(const double p_t0[3], const double e0_t0[3], const double e1_t0[3],
-                         const double p_t1[3], const double e0_t1[3], const double e1_t1[3],
-                         const NoliCcdOptions* options, double t_max, double* toi);
-bool noli_point_point_ccd(const double p_t0[3], const double q_t0[3], const double p_t1[3],
-                          const double q_t1[3], const NoliCcdOptions* options, double t_max,
-                          double* toi);
+bool noli_point_triangle_ccd(const double p_t0[3], const double t0_t0[3], const double t1_t0[3], const double t2_t0[3], const double p_t1[3], const double t0_t1[3], const double t1_t1[3], const double t2_t1[3], const NoliCcdOptions* options, double t_max, double* toi);
+bool noli_edge_edge_ccd(const double ea0_t0[3], const double ea1_t0[3], const double eb0_t0[3], const double eb1_t0[3], const double ea0_t1[3], const double ea1_t1[3], const double eb0_t1[3], const double eb1_t1[3], const NoliCcdOptions* options, double t_max, double* toi);
+bool noli_point_edge_ccd(const double p_t0[3], const double e0_t0[3], const double e1_t0[3], const double p_t1[3], const double e0_t1[3], const double e1_t1[3], const NoliCcdOptions* options, double t_max, double* toi);
+bool noli_point_point_ccd(const double p_t0[3], const double q_t0[3], const double p_t1[3], const double q_t1[3], const NoliCcdOptions* options, double t_max, double* toi);
 typedef struct NoliMesh {
   int32_t n_vert;
   int32_t n_tet;
@@ -96,8 +86,7 @@ typedef struct NoliMesh {
   double* curve_x;
   int32_t* curve;
 } NoliMesh;
-NoliStatus noli_mesh_create(NoliContext* context, int32_t n_vert, int32_t n_tet, int32_t n_tri,
-                            int32_t n_edge, int32_t n_point, bool with_tags, NoliMesh** mesh);
+NoliStatus noli_mesh_create(NoliContext* context, int32_t n_vert, int32_t n_tet, int32_t n_tri, int32_t n_edge, int32_t n_point, bool with_tags, NoliMesh** mesh);
 void noli_mesh_destroy(NoliContext* context, NoliMesh** mesh);
 NoliStatus noli_mesh_read(NoliContext* context, const char* path, NoliMesh** mesh);
 typedef struct NoliMeshSets {
@@ -106,35 +95,27 @@ typedef struct NoliMeshSets {
   int64_t* first;
   int32_t* vertex;
 } NoliMeshSets;
-NoliStatus noli_mesh_read_sets(NoliContext* context, const char* path, NoliMesh** mesh,
-                               NoliMeshSets* sets);
+NoliStatus noli_mesh_read_sets(NoliContext* context, const char* path, NoliMesh** mesh, NoliMeshSets* sets);
 typedef struct NoliMeshSides {
   int32_t n;
   int64_t* first;
   int32_t* tri;
 } NoliMeshSides;
-NoliStatus noli_mesh_read_sides(NoliContext* context, const char* path, NoliMesh** mesh,
-                                NoliMeshSets* sets, NoliMeshSides* sides);
+NoliStatus noli_mesh_read_sides(NoliContext* context, const char* path, NoliMesh** mesh, NoliMeshSets* sets, NoliMeshSides* sides);
 void noli_mesh_sides_free(NoliContext* context, NoliMeshSides* sides);
 void noli_mesh_sets_free(NoliContext* context, NoliMeshSets* sets);
 NoliStatus noli_mesh_write(NoliContext* context, const char* path, const NoliMesh* mesh);
-NoliStatus noli_mesh_boundary(NoliContext* context, const NoliMesh* mesh, int32_t** tri,
-                              int32_t* n_tri);
-NoliStatus noli_mesh_outline(NoliContext* context, const NoliMesh* mesh, int32_t** edge,
-                             int32_t* n_edge);
-NoliStatus noli_mesh_edges(NoliContext* context, const int32_t* tri, int32_t n_tri, int32_t** edge,
-                           int32_t* n_edge);
+NoliStatus noli_mesh_boundary(NoliContext* context, const NoliMesh* mesh, int32_t** tri, int32_t* n_tri);
+NoliStatus noli_mesh_outline(NoliContext* context, const NoliMesh* mesh, int32_t** edge, int32_t* n_edge);
+NoliStatus noli_mesh_edges(NoliContext* context, const int32_t* tri, int32_t n_tri, int32_t** edge, int32_t* n_edge);
 void noli_mesh_free_array(NoliContext* context, int32_t** array);
 void noli_mesh_bounds(int32_t n, const double* x, double low[3], double high[3]);
 int32_t noli_mesh_orient(NoliMesh* mesh);
 NoliStatus noli_mesh_remove_unused(NoliContext* context, NoliMesh* mesh);
 NoliStatus noli_mesh_refine(NoliContext* context, NoliMesh* mesh, int32_t times);
 NoliStatus noli_mesh_set_order(NoliContext* context, NoliMesh* mesh, int32_t order);
-NoliStatus noli_mesh_curve_onto(NoliContext* context, NoliMesh* mesh, const double centre[3],
-                                const double* axis, double radius, double tolerance,
-                                int32_t* n_moved);
-NoliStatus noli_mesh_extract(NoliContext* context, const NoliMesh* mesh, const char* part,
-                             NoliMesh** out);
+NoliStatus noli_mesh_curve_onto(NoliContext* context, NoliMesh* mesh, const double centre[3], const double* axis, double radius, double tolerance, int32_t* n_moved);
+NoliStatus noli_mesh_extract(NoliContext* context, const NoliMesh* mesh, const char* part, NoliMesh** out);
 typedef struct NoliMeshCheck {
   int32_t n_bad_coordinates;
   int32_t n_bad_indices;
@@ -153,8 +134,7 @@ typedef struct NoliMeshCheck {
   int32_t first_unused_vertex;
   int32_t first_non_manifold_edge[2];
 } NoliMeshCheck;
-NoliStatus noli_mesh_check_sized(NoliContext* context, const NoliMesh* mesh, NoliMeshCheck* check,
-                                 size_t size);
+NoliStatus noli_mesh_check_sized(NoliContext* context, const NoliMesh* mesh, NoliMeshCheck* check, size_t size);
 typedef struct NoliMeshCleaned {
   int32_t n_vert;
   int32_t n_merged;
@@ -166,8 +146,7 @@ typedef struct NoliMeshCleaned {
   int32_t* duplicate;
   double reserved[4];
 } NoliMeshCleaned;
-NoliStatus noli_mesh_clean(NoliContext* context, NoliMesh* mesh, double tolerance,
-                           NoliMeshCleaned* cleaned);
+NoliStatus noli_mesh_clean(NoliContext* context, NoliMesh* mesh, double tolerance, NoliMeshCleaned* cleaned);
 void noli_mesh_cleaned_free(NoliContext* context, NoliMeshCleaned* cleaned);
 typedef struct NoliMeshQuality {
   double least;
@@ -178,79 +157,37 @@ typedef struct NoliMeshQuality {
   double reserved[4];
 } NoliMeshQuality;
 NoliMeshQuality noli_mesh_quality(const NoliMesh* mesh);
-void noli_mesh_transform(NoliMesh* mesh, const double scale[3], const double rotation_deg[3],
-                         const double translation[3]);
-NoliStatus noli_mesh_make_box(NoliContext* context, const double size[3], const int32_t cells[3],
-                              bool surface, NoliMesh** mesh);
-NoliStatus noli_mesh_make_sphere(NoliContext* context, double radius, int32_t cells, bool surface,
-                                 NoliMesh** mesh);
-NoliStatus noli_mesh_make_hollow_sphere(NoliContext* context, double radius, double inner_radius,
-                                        int32_t cells, int32_t layers, bool surface,
-                                        NoliMesh** mesh);
-NoliStatus noli_mesh_make_cylinder(NoliContext* context, double radius, double height,
-                                   int32_t cells_across, int32_t cells_along, bool surface,
-                                   NoliMesh** mesh);
-NoliStatus noli_mesh_make_curved_sphere(NoliContext* context, double radius, int32_t cells,
-                                        int32_t order, NoliMesh** mesh);
-NoliStatus noli_mesh_make_curved_cylinder(NoliContext* context, double radius, double height,
-                                          int32_t cells_across, int32_t cells_along, int32_t order,
-                                          NoliMesh** mesh);
-NoliStatus noli_mesh_make_rod(NoliContext* context, double length, double width,
-                              int32_t cells_along, int32_t cells_across, bool surface,
-                              NoliMesh** mesh);
-NoliStatus noli_mesh_make_mat(NoliContext* context, double length_x, double length_z,
-                              double thickness, int32_t cells_x, int32_t cells_z, bool surface,
-                              NoliMesh** mesh);
-NoliStatus noli_mesh_make_torus(NoliContext* context, double ring_radius, double tube_radius,
-                                int32_t cells_around, int32_t cells_across, bool surface,
-                                NoliMesh** mesh);
-NoliStatus noli_mesh_make_bowl(NoliContext* context, double radius, double thickness,
-                               double angle_deg, int32_t cells, int32_t cells_through, bool surface,
-                               NoliMesh** mesh);
-NoliStatus noli_mesh_make_bolt(NoliContext* context, double radius, double length, double pitch,
-                               double depth, int32_t cells_across, int32_t cells_along,
-                               bool surface, NoliMesh** mesh);
-NoliStatus noli_mesh_make_nut(NoliContext* context, double inner_radius, double outer_radius,
-                              double height, double pitch, double depth, int32_t cells_around,
-                              int32_t cells_through, int32_t cells_along, bool surface,
-                              NoliMesh** mesh);
-NoliStatus noli_mesh_make_truss(NoliContext* context, const int32_t joints[3], double spacing,
-                                double joint_radius, double strut_radius, int32_t cells_across,
-                                int32_t cells_along, int32_t order, bool surface, NoliMesh** mesh);
-NoliStatus noli_mesh_make_plane(NoliContext* context, double size_x, double size_z, int32_t cells_x,
-                                int32_t cells_z, NoliMesh** mesh);
-NoliStatus noli_mesh_make_line(NoliContext* context, double length, int32_t n_segment,
-                               NoliMesh** mesh);
-NoliStatus noli_mesh_make_helix(NoliContext* context, double radius, double pitch, double turns,
-                                int32_t n_segment, NoliMesh** mesh);
-NoliStatus noli_mesh_make_curve(NoliContext* context, const double* point, int32_t n_point,
-                                int32_t n_segment, NoliMesh** mesh);
-NoliStatus noli_mesh_make_rectangle(NoliContext* context, double size_x, double size_y,
-                                    int32_t cells_x, int32_t cells_y, NoliMesh** mesh);
+void noli_mesh_transform(NoliMesh* mesh, const double scale[3], const double rotation_deg[3], const double translation[3]);
+NoliStatus noli_mesh_make_box(NoliContext* context, const double size[3], const int32_t cells[3], bool surface, NoliMesh** mesh);
+NoliStatus noli_mesh_make_sphere(NoliContext* context, double radius, int32_t cells, bool surface, NoliMesh** mesh);
+NoliStatus noli_mesh_make_hollow_sphere(NoliContext* context, double radius, double inner_radius, int32_t cells, int32_t layers, bool surface, NoliMesh** mesh);
+NoliStatus noli_mesh_make_cylinder(NoliContext* context, double radius, double height, int32_t cells_across, int32_t cells_along, bool surface, NoliMesh** mesh);
+NoliStatus noli_mesh_make_curved_sphere(NoliContext* context, double radius, int32_t cells, int32_t order, NoliMesh** mesh);
+NoliStatus noli_mesh_make_curved_cylinder(NoliContext* context, double radius, double height, int32_t cells_across, int32_t cells_along, int32_t order, NoliMesh** mesh);
+NoliStatus noli_mesh_make_rod(NoliContext* context, double length, double width, int32_t cells_along, int32_t cells_across, bool surface, NoliMesh** mesh);
+NoliStatus noli_mesh_make_mat(NoliContext* context, double length_x, double length_z, double thickness, int32_t cells_x, int32_t cells_z, bool surface, NoliMesh** mesh);
+NoliStatus noli_mesh_make_torus(NoliContext* context, double ring_radius, double tube_radius, int32_t cells_around, int32_t cells_across, bool surface, NoliMesh** mesh);
+NoliStatus noli_mesh_make_bowl(NoliContext* context, double radius, double thickness, double angle_deg, int32_t cells, int32_t cells_through, bool surface, NoliMesh** mesh);
+NoliStatus noli_mesh_make_bolt(NoliContext* context, double radius, double length, double pitch, double depth, int32_t cells_across, int32_t cells_along, bool surface, NoliMesh** mesh);
+NoliStatus noli_mesh_make_nut(NoliContext* context, double inner_radius, double outer_radius, double height, double pitch, double depth, int32_t cells_around, int32_t cells_through, int32_t cells_along, bool surface, NoliMesh** mesh);
+NoliStatus noli_mesh_make_truss(NoliContext* context, const int32_t joints[3], double spacing, double joint_radius, double strut_radius, int32_t cells_across, int32_t cells_along, int32_t order, bool surface, NoliMesh** mesh);
+NoliStatus noli_mesh_make_plane(NoliContext* context, double size_x, double size_z, int32_t cells_x, int32_t cells_z, NoliMesh** mesh);
+NoliStatus noli_mesh_make_line(NoliContext* context, double length, int32_t n_segment, NoliMesh** mesh);
+NoliStatus noli_mesh_make_helix(NoliContext* context, double radius, double pitch, double turns, int32_t n_segment, NoliMesh** mesh);
+NoliStatus noli_mesh_make_curve(NoliContext* context, const double* point, int32_t n_point, int32_t n_segment, NoliMesh** mesh);
+NoliStatus noli_mesh_make_rectangle(NoliContext* context, double size_x, double size_y, int32_t cells_x, int32_t cells_y, NoliMesh** mesh);
 NoliStatus noli_mesh_make_disk(NoliContext* context, double radius, int32_t cells, NoliMesh** mesh);
-NoliStatus noli_mesh_make_polygon(NoliContext* context, const double* point, int32_t n_point,
-                                  int32_t cells, NoliMesh** mesh);
-NoliStatus noli_mesh_make_voxels(NoliContext* context, const double size[3], const int32_t cells[3],
-                                 const bool* filled, bool surface, NoliMesh** mesh);
-NoliStatus noli_mesh_make_revolution(NoliContext* context, const double* profile, int32_t n_point,
-                                     int32_t cells_around, NoliMesh** mesh);
-NoliStatus noli_mesh_make_sheet(NoliContext* context, double size_x, double size_y, int32_t cells_x,
-                                int32_t cells_y, const char* pattern, NoliMesh** mesh);
-NoliStatus noli_mesh_make_ring_disk(NoliContext* context, double radius, int32_t rings,
-                                    NoliMesh** mesh);
-NoliStatus noli_mesh_make_tube(NoliContext* context, double radius, double height,
-                               int32_t cells_around, int32_t cells_along, NoliMesh** mesh);
-NoliStatus noli_mesh_make_icosphere(NoliContext* context, double radius, int32_t subdivision,
-                                    NoliMesh** mesh);
-NoliStatus noli_mesh_make_torus_shell(NoliContext* context, double ring_radius, double tube_radius,
-                                      int32_t cells_around, int32_t cells_across, NoliMesh** mesh);
-NoliStatus noli_mesh_make_moebius(NoliContext* context, double radius, double width,
-                                  int32_t cells_around, int32_t cells_across, NoliMesh** mesh);
-NoliStatus noli_mesh_make_chain_mail(NoliContext* context, const int32_t rings[2], double radius,
-                                     int32_t cells_around, NoliMesh** mesh);
-NoliStatus noli_mesh_make_solid_chain_mail(NoliContext* context, const int32_t rings[2],
-                                           double radius, double tube_radius, int32_t cells_around,
-                                           int32_t cells_across, NoliMesh** mesh);
+NoliStatus noli_mesh_make_polygon(NoliContext* context, const double* point, int32_t n_point, int32_t cells, NoliMesh** mesh);
+NoliStatus noli_mesh_make_voxels(NoliContext* context, const double size[3], const int32_t cells[3], const bool* filled, bool surface, NoliMesh** mesh);
+NoliStatus noli_mesh_make_revolution(NoliContext* context, const double* profile, int32_t n_point, int32_t cells_around, NoliMesh** mesh);
+NoliStatus noli_mesh_make_sheet(NoliContext* context, double size_x, double size_y, int32_t cells_x, int32_t cells_y, const char* pattern, NoliMesh** mesh);
+NoliStatus noli_mesh_make_ring_disk(NoliContext* context, double radius, int32_t rings, NoliMesh** mesh);
+NoliStatus noli_mesh_make_tube(NoliContext* context, double radius, double height, int32_t cells_around, int32_t cells_along, NoliMesh** mesh);
+NoliStatus noli_mesh_make_icosphere(NoliContext* context, double radius, int32_t subdivision, NoliMesh** mesh);
+NoliStatus noli_mesh_make_torus_shell(NoliContext* context, double ring_radius, double tube_radius, int32_t cells_around, int32_t cells_across, NoliMesh** mesh);
+NoliStatus noli_mesh_make_moebius(NoliContext* context, double radius, double width, int32_t cells_around, int32_t cells_across, NoliMesh** mesh);
+NoliStatus noli_mesh_make_chain_mail(NoliContext* context, const int32_t rings[2], double radius, int32_t cells_around, NoliMesh** mesh);
+NoliStatus noli_mesh_make_solid_chain_mail( NoliContext* context, const int32_t rings[2], double radius, double tube_radius, int32_t cells_around, int32_t cells_across, NoliMesh** mesh);
 typedef struct NoliProny {
   int32_t n;
   int32_t reserved;
@@ -291,6 +228,15 @@ typedef struct NoliPointDef {
   double radius;
   double reserved[7];
 } NoliPointDef;
+typedef struct NoliRigidDef {
+  bool rigid;
+  bool at_centre;
+  double mass;
+  double centre[3];
+  double inertia[6];
+  double volume;
+  double reserved[5];
+} NoliRigidDef;
 NoliMaterialDef noli_default_material_def(void);
 typedef struct NoliSheetForces {
   double membrane[6];
@@ -360,8 +306,7 @@ typedef struct NoliProxyDef {
 NoliProxyDef noli_default_proxy_def(void);
 typedef enum NoliFrictionIterations {
   NOLI_FRICTION_AUTOMATIC = 0,
-  NOLI_FRICTION_UNTIL_CONVERGENCE = -1
-} NoliFrictionIterations;
+NOLI_FRICTION_UNTIL_CONVERGENCE = -1 } NoliFrictionIterations;
 typedef struct NoliMaterialFields {
   const double* young;
   const double* poisson;
@@ -397,6 +342,7 @@ typedef struct NoliBodyDef {
   NoliPointDef point;
   NoliMaterialFields fields;
   const char* where;
+  NoliRigidDef rigid;
 } NoliBodyDef;
 void noli_body_def_init(NoliBodyDef* def, size_t size);
 typedef struct NoliHalfSpaceDef {
@@ -407,8 +353,7 @@ typedef struct NoliHalfSpaceDef {
   double contact_offset;
 } NoliHalfSpaceDef;
 void noli_half_space_def_init(NoliHalfSpaceDef* def, size_t size);
-typedef void NoliMotionFn(void* user, double t0, double t1, int32_t n_node, const int32_t* node,
-                          const double* X, const double* x_t0, double* x_t1);
+typedef void NoliMotionFn(void* user, double t0, double t1, int32_t n_node, const int32_t* node, const double* X, const double* x_t0, double* x_t1);
 typedef struct NoliMotionDef {
   uint32_t size;
   int32_t body;
@@ -510,6 +455,20 @@ typedef struct NoliSpringDef {
   const char* where;
 } NoliSpringDef;
 void noli_spring_def_init(NoliSpringDef* def, size_t size);
+typedef struct NoliJointDef {
+  uint32_t size;
+  const char* name;
+  const char* type;
+  int32_t body;
+  int32_t to;
+  double at[3];
+  double axis[3];
+  bool has_to_at;
+  bool contact;
+  double to_at[3];
+  const char* where;
+} NoliJointDef;
+void noli_joint_def_init(NoliJointDef* def, size_t size);
 typedef struct NoliAugmentedLagrangianDef {
   double stiffness_ratio;
   double decay;
@@ -599,6 +558,8 @@ typedef struct NoliSimDef {
   NoliScaled stick_length;
   double adhesion;
   NoliScaled adhesion_range;
+  const NoliJointDef* joints;
+  int32_t n_joints;
 } NoliSimDef;
 void noli_sim_def_init(NoliSimDef* def, size_t size);
 typedef struct NoliDefSizes {
@@ -612,6 +573,7 @@ typedef struct NoliDefSizes {
   uint32_t volume;
   uint32_t tie;
   uint32_t spring;
+  uint32_t joint;
 } NoliDefSizes;
 typedef struct NoliSim NoliSim;
 typedef struct NoliNewtonStat {
@@ -687,6 +649,7 @@ typedef struct NoliStepReport {
   int64_t contacts_sliding;
   double slid;
   double adhesion_energy;
+  double rigid_stretch;
 } NoliStepReport;
 NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim** sim);
 void noli_sim_destroy(NoliSim** sim);
@@ -707,8 +670,7 @@ typedef struct NoliDefect {
   double distance;
   double reserved[2];
 } NoliDefect;
-NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* def, NoliDefect** defects,
-                          int64_t* n_defects);
+NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* def, NoliDefect** defects, int64_t* n_defects);
 void noli_sim_check_free(NoliContext* context, NoliDefect** defects);
 NoliStatus noli_sim_check_conditions(NoliContext* context, const NoliSimDef* def, int64_t n_steps);
 typedef struct NoliSimMeasures {
@@ -719,8 +681,7 @@ typedef struct NoliSimMeasures {
   double ball;
   double stick_length;
 } NoliSimMeasures;
-NoliStatus noli_sim_measure_sized(NoliContext* context, const NoliSimDef* def,
-                                  NoliSimMeasures* measures, size_t size);
+NoliStatus noli_sim_measure_sized(NoliContext* context, const NoliSimDef* def, NoliSimMeasures* measures, size_t size);
 void noli_sim_measures_free(NoliContext* context, NoliSimMeasures* measures);
 NoliStatus noli_sim_step_sized(NoliSim* sim, NoliStepReport* report, size_t size);
 double noli_sim_time(const NoliSim* sim);
@@ -801,7 +762,9 @@ typedef struct NoliProbeDef {
   void* reserved[2];
 } NoliProbeDef;
 NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v);
-typedef enum NoliFieldType { NOLI_FIELD_DOUBLE, NOLI_FIELD_INT64 } NoliFieldType;
+typedef enum NoliFieldType {
+  NOLI_FIELD_DOUBLE,
+NOLI_FIELD_INT64 } NoliFieldType;
 typedef struct NoliStateField {
   const char* name;
   void* data;
@@ -845,8 +808,7 @@ typedef struct NoliRunAudit {
   NoliFinding* findings;
   int64_t n_findings;
 } NoliRunAudit;
-NoliStatus noli_run_audit_sized(NoliContext* context, const char* directory, NoliRunAudit* audit,
-                                size_t size);
+NoliStatus noli_run_audit_sized(NoliContext* context, const char* directory, NoliRunAudit* audit, size_t size);
 void noli_run_audit_free(NoliContext* context, NoliRunAudit* audit);
 double noli_barrier(double d_sqr, double dhat_sqr);
 double noli_barrier_first(double d_sqr, double dhat_sqr);
@@ -857,17 +819,14 @@ typedef struct NoliTriplet {
   double value;
 } NoliTriplet;
 typedef struct NoliBarrierPotential NoliBarrierPotential;
-NoliStatus noli_barrier_potential_create(NoliContext* context, const double* X, int32_t n_vert,
-                                         const int32_t* tri, int32_t n_tri, double dhat,
-                                         NoliBarrierPotential** potential);
+NoliStatus noli_barrier_potential_create( NoliContext* context, const double* X, int32_t n_vert, const int32_t* tri, int32_t n_tri, double dhat, NoliBarrierPotential** potential);
 void noli_barrier_potential_destroy(NoliBarrierPotential** potential);
 NoliStatus noli_barrier_potential_update(NoliBarrierPotential* potential, const double* x);
 int64_t noli_barrier_potential_pairs(const NoliBarrierPotential* potential);
 double noli_barrier_potential_min_distance(const NoliBarrierPotential* potential);
 double noli_barrier_potential_value(const NoliBarrierPotential* potential);
 void noli_barrier_potential_gradient(const NoliBarrierPotential* potential, double* gradient);
-NoliStatus noli_barrier_potential_hessian(NoliBarrierPotential* potential, bool projected,
-                                          const NoliTriplet** triplets, int64_t* n_triplets);
+NoliStatus noli_barrier_potential_hessian(NoliBarrierPotential* potential, bool projected, const NoliTriplet** triplets, int64_t* n_triplets);
 int32_t noli_sim_motion_count(const NoliSim* sim);
 int32_t noli_sim_force_count(const NoliSim* sim);
 int32_t noli_sim_entity_count(const NoliSim* sim);
@@ -894,10 +853,8 @@ double noli_sim_time_step(const NoliSim* sim);
 NoliStatus noli_sim_set_time(NoliSim* sim, double time);
 NoliStatus noli_sim_pair(const NoliSim* sim, int32_t a, int32_t b, NoliPairDef* pair);
 NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* pair);
-NoliStatus noli_sim_material(const NoliSim* sim, int32_t body, int32_t part,
-                             NoliMaterialDef* material);
-NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part,
-                                 const NoliMaterialDef* material);
+NoliStatus noli_sim_material(const NoliSim* sim, int32_t body, int32_t part, NoliMaterialDef* material);
+NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part, const NoliMaterialDef* material);
 NoliStatus noli_sim_reset(NoliSim* sim);
 NoliStatus noli_sim_clone(const NoliSim* sim, NoliContext* context, NoliSim** clone);
 size_t noli_sim_state_bytes(const NoliSim* sim);
@@ -934,15 +891,13 @@ typedef struct NoliWrench {
   double normal_moment[3];
   double friction_moment[3];
 } NoliWrench;
-NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t entity, const double origin[3],
-                                 NoliWrench* wrench, size_t size);
+NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t entity, const double origin[3], NoliWrench* wrench, size_t size);
 NoliStatus noli_sim_reaction_forces(NoliSim* sim, double* force);
 typedef struct NoliReaction {
   double force[3];
   double moment[3];
 } NoliReaction;
-NoliStatus noli_sim_reaction_sized(NoliSim* sim, int32_t motion, const double origin[3],
-                                   NoliReaction* reaction, size_t size);
+NoliStatus noli_sim_reaction_sized(NoliSim* sim, int32_t motion, const double origin[3], NoliReaction* reaction, size_t size);
 NoliStatus noli_sim_contacts(NoliSim* sim, const NoliContactInfo** contacts, int64_t* n_contacts);
 NoliStatus noli_sim_contact_pressures(NoliSim* sim, double* pressure, double* gap);
 NoliStatus noli_sim_contact_slips(NoliSim* sim, double* slid, int32_t* sticking);
@@ -956,30 +911,24 @@ typedef struct NoliSurfacePoint {
   double distance;
   double reserved[4];
 } NoliSurfacePoint;
-NoliStatus noli_sim_cast_ray(NoliSim* sim, const double origin[3], const double direction[3],
-                             double length, NoliSurfacePoint* hit);
-NoliStatus noli_sim_closest_point(NoliSim* sim, const double position[3], double max_distance,
-                                  NoliSurfacePoint* closest);
+NoliStatus noli_sim_cast_ray(NoliSim* sim, const double origin[3], const double direction[3], double length, NoliSurfacePoint* hit);
+NoliStatus noli_sim_closest_point(NoliSim* sim, const double position[3], double max_distance, NoliSurfacePoint* closest);
 NoliStatus noli_sim_modes(NoliSim* sim, int32_t n, double* frequency, double* shape);
 typedef struct NoliBatch NoliBatch;
-NoliStatus noli_batch_create(NoliContext* context, const NoliSim* sim, int32_t n, int32_t n_threads,
-                             NoliBatch** batch);
+NoliStatus noli_batch_create(NoliContext* context, const NoliSim* sim, int32_t n, int32_t n_threads, NoliBatch** batch);
 void noli_batch_destroy(NoliBatch** batch);
 int32_t noli_batch_count(const NoliBatch* batch);
 NoliSim* noli_batch_sim(NoliBatch* batch, int32_t index);
 const char* noli_batch_message(const NoliBatch* batch, int32_t index);
-NoliStatus noli_batch_step_sized(NoliBatch* batch, const bool* chosen, NoliStatus* status,
-                                 NoliStepReport* reports, size_t size);
+NoliStatus noli_batch_step_sized(NoliBatch* batch, const bool* chosen, NoliStatus* status, NoliStepReport* reports, size_t size);
 NoliStatus noli_batch_reset(NoliBatch* batch, const bool* chosen);
 NoliStatus noli_batch_set_targets(NoliBatch* batch, int32_t motion, const double* target);
 NoliStatus noli_batch_set_poses(NoliBatch* batch, int32_t motion, const NoliPose* pose);
 NoliStatus noli_batch_set_forces(NoliBatch* batch, int32_t force, const double* value);
 NoliStatus noli_batch_positions(NoliBatch* batch, double* x);
 NoliStatus noli_batch_velocities(NoliBatch* batch, double* v);
-NoliStatus noli_batch_body_states_sized(NoliBatch* batch, int32_t body, NoliBodyState* states,
-                                        size_t size);
-NoliStatus noli_batch_wrenches_sized(NoliBatch* batch, int32_t entity, NoliWrench* wrenches,
-                                     size_t size);
+NoliStatus noli_batch_body_states_sized(NoliBatch* batch, int32_t body, NoliBodyState* states, size_t size);
+NoliStatus noli_batch_wrenches_sized(NoliBatch* batch, int32_t entity, NoliWrench* wrenches, size_t size);
 typedef struct NoliCandidatePairs {
   int64_t n_point_triangle;
   int64_t n_edge_edge;
@@ -988,10 +937,7 @@ typedef struct NoliCandidatePairs {
   int32_t* edge_edge;
   int32_t* edge;
 } NoliCandidatePairs;
-NoliStatus noli_candidates_find(NoliContext* context, int32_t n_vert, const double* x_t0,
-                                const double* x_t1, int32_t n_tri, const int32_t* tri,
-                                int32_t n_segment, const int32_t* segment, double inflation,
-                                NoliCandidatePairs** pairs);
+NoliStatus noli_candidates_find(NoliContext* context, int32_t n_vert, const double* x_t0, const double* x_t1, int32_t n_tri, const int32_t* tri, int32_t n_segment, const int32_t* segment, double inflation, NoliCandidatePairs** pairs);
 void noli_candidates_destroy(NoliContext* context, NoliCandidatePairs** pairs);
 typedef struct NoliMeshIntersection {
   int32_t edge[2];
@@ -999,9 +945,7 @@ typedef struct NoliMeshIntersection {
   double position[3];
   double reserved[2];
 } NoliMeshIntersection;
-NoliStatus noli_mesh_intersections(NoliContext* context, int32_t n_vert, const double* x,
-                                   int32_t n_tri, const int32_t* tri,
-                                   NoliMeshIntersection** intersections, int64_t* n_intersections);
+NoliStatus noli_mesh_intersections(NoliContext* context, int32_t n_vert, const double* x, int32_t n_tri, const int32_t* tri, NoliMeshIntersection** intersections, int64_t* n_intersections);
 void noli_mesh_intersections_free(NoliContext* context, NoliMeshIntersection** intersections);
 typedef enum NoliChoice {
   NOLI_CHOICE_INTEGRATOR,
@@ -1032,6 +976,7 @@ typedef enum NoliChoice {
   NOLI_CHOICE_PARAMETER_SCOPE,
   NOLI_CHOICE_GRADIENT_MODE,
   NOLI_CHOICE_FRICTION_LAW,
+  NOLI_CHOICE_JOINT,
 } NoliChoice;
 int32_t noli_choice_kinds(void);
 const char* noli_choice_kind(NoliChoice kind);
@@ -1051,14 +996,12 @@ typedef struct NoliParameterDef {
 } NoliParameterDef;
 NoliParameterDef noli_default_parameter_def(void);
 typedef struct NoliParameters NoliParameters;
-NoliStatus noli_parameters_create(NoliSim* sim, const NoliParameterDef* defs, int32_t n_defs,
-                                  NoliParameters** parameters);
+NoliStatus noli_parameters_create(NoliSim* sim, const NoliParameterDef* defs, int32_t n_defs, NoliParameters** parameters);
 void noli_parameters_destroy(NoliParameters** parameters);
 int64_t noli_parameters_count(const NoliParameters* parameters);
 int64_t noli_parameters_first(const NoliParameters* parameters, int32_t index);
 void noli_parameters_values(const NoliParameters* parameters, double* values);
-NoliStatus noli_parameters_apply(const NoliParameters* parameters, const double* values,
-                                 NoliContext* context, NoliSim** sim);
+NoliStatus noli_parameters_apply(const NoliParameters* parameters, const double* values, NoliContext* context, NoliSim** sim);
 typedef struct NoliObjectivePoint {
   int64_t step;
   int64_t n_steps;
@@ -1094,10 +1037,7 @@ typedef struct NoliGradientReport {
   int64_t at_yield;
   double reserved[7];
 } NoliGradientReport;
-NoliStatus noli_sim_gradient(NoliSim* sim, const NoliParameters* parameters,
-                             const NoliObjective* objectives, int32_t n_objectives,
-                             const NoliGradientDef* def, double* value, double* gradient,
-                             NoliGradientReport* report);
+NoliStatus noli_sim_gradient(NoliSim* sim, const NoliParameters* parameters, const NoliObjective* objectives, int32_t n_objectives, const NoliGradientDef* def, double* value, double* gradient, NoliGradientReport* report);
 typedef struct NoliGoalDef {
   const char* quantity;
   const char* of;
@@ -1120,8 +1060,7 @@ typedef struct NoliGoalDef {
 } NoliGoalDef;
 NoliGoalDef noli_default_goal_def(void);
 typedef struct NoliGoals NoliGoals;
-NoliStatus noli_goals_create(NoliSim* sim, const NoliParameters* parameters,
-                             const NoliGoalDef* defs, int32_t n_defs, NoliGoals** goals);
+NoliStatus noli_goals_create(NoliSim* sim, const NoliParameters* parameters, const NoliGoalDef* defs, int32_t n_defs, NoliGoals** goals);
 void noli_goals_destroy(NoliGoals** goals);
 NoliObjective noli_goals_objective(NoliGoals* goals);
 typedef struct NoliVariableDef {
@@ -1174,13 +1113,11 @@ void noli_design_destroy(NoliDesign** design);
 int32_t noli_design_count(const NoliDesign* design);
 int32_t noli_design_function_count(const NoliDesign* design);
 const char* noli_design_function_name(const NoliDesign* design, int32_t function);
-void noli_design_variable_name(const NoliDesign* design, int32_t variable, char* buffer,
-                               size_t size);
+void noli_design_variable_name(const NoliDesign* design, int32_t variable, char* buffer, size_t size);
 void noli_design_range(const NoliDesign* design, double* start, double* lower, double* upper);
 const NoliParameters* noli_design_parameters(const NoliDesign* design);
 void noli_design_values(const NoliDesign* design, const double* variables, double* values);
-NoliStatus noli_design_evaluate(NoliDesign* design, const double* variables, double* value,
-                                double* gradient);
+NoliStatus noli_design_evaluate(NoliDesign* design, const double* variables, double* value, double* gradient);
 NoliGradientReport noli_design_report(const NoliDesign* design);
 typedef struct NoliDesignRun {
   int32_t evaluation;
@@ -1208,44 +1145,28 @@ typedef struct NoliDesignResult {
   int32_t best;
   double reserved[8];
 } NoliDesignResult;
-NoliStatus noli_design_search(NoliDesign* design, NoliDesignWatchFn* watch, void* user,
-                              double* variables, NoliDesignResult* result);
+NoliStatus noli_design_search(NoliDesign* design, NoliDesignWatchFn* watch, void* user, double* variables, NoliDesignResult* result);
 double noli_point_point_distance_sqr(const double p[3], const double q[3]);
-void noli_point_point_distance_sqr_gradient(const double p[3], const double q[3],
-                                            double gradient[6]);
-void noli_point_point_distance_sqr_hessian(const double p[3], const double q[3],
-                                           double hessian[36]);
+void noli_point_point_distance_sqr_gradient(const double p[3], const double q[3], double gradient[6]);
+void noli_point_point_distance_sqr_hessian(const double p[3], const double q[3], double hessian[36]);
 double noli_point_edge_distance_sqr(const double p[3], const double e0[3], const double e1[3]);
-void noli_point_edge_distance_sqr_gradient(const double p[3], const double e0[3],
-                                           const double e1[3], double gradient[9]);
-void noli_point_edge_distance_sqr_hessian(const double p[3], const double e0[3], const double e1[3],
-                                          double hessian[81]);
-double noli_point_triangle_distance_sqr(const double p[3], const double t0[3], const double t1[3],
-                                        const double t2[3]);
-void noli_point_triangle_distance_sqr_gradient(const double p[3], const double t0[3],
-                                               const double t1[3], const double t2[3],
-                                               double gradient[12]);
-void noli_point_triangle_distance_sqr_hessian(const double p[3], const double t0[3],
-                                              const double t1[3], const double t2[3],
-                                              double hessian[144]);
-double noli_edge_edge_distance_sqr(const double ea0[3], const double ea1[3], const double eb0[3],
-                                   const double eb1[3]);
-void noli_edge_edge_distance_sqr_gradient(const double ea0[3], const double ea1[3],
-                                          const double eb0[3], const double eb1[3],
-                                          double gradient[12]);
-void noli_edge_edge_distance_sqr_hessian(const double ea0[3], const double ea1[3],
-                                         const double eb0[3], const double eb1[3],
-                                         double hessian[144]);
+void noli_point_edge_distance_sqr_gradient(const double p[3], const double e0[3], const double e1[3], double gradient[9]);
+void noli_point_edge_distance_sqr_hessian(const double p[3], const double e0[3], const double e1[3], double hessian[81]);
+double noli_point_triangle_distance_sqr(const double p[3], const double t0[3], const double t1[3], const double t2[3]);
+void noli_point_triangle_distance_sqr_gradient(const double p[3], const double t0[3], const double t1[3], const double t2[3], double gradient[12]);
+void noli_point_triangle_distance_sqr_hessian(const double p[3], const double t0[3], const double t1[3], const double t2[3], double hessian[144]);
+double noli_edge_edge_distance_sqr(const double ea0[3], const double ea1[3], const double eb0[3], const double eb1[3]);
+void noli_edge_edge_distance_sqr_gradient(const double ea0[3], const double ea1[3], const double eb0[3], const double eb1[3], double gradient[12]);
+void noli_edge_edge_distance_sqr_hessian(const double ea0[3], const double ea1[3], const double eb0[3], const double eb1[3], double hessian[144]);
 void* noli_alloc(NoliContext* context, int64_t count, size_t size);
 void* noli_calloc(NoliContext* context, int64_t count, size_t size);
 char* noli_strdup(NoliContext* context, const char* text);
 void noli_free(NoliContext* context, void* memory);
-NoliStatus noli_grow(NoliContext* context, void** data, int64_t* capacity, int64_t need,
-                     size_t size);
+NoliStatus noli_grow(NoliContext* context, void** data, int64_t* capacity, int64_t need, size_t size);
 NoliStatus noli_require_memory(NoliContext* context, int64_t bytes);
-NoliStatus noli_fail(NoliContext* context, NoliStatus status, const char* format, ...);
+NoliStatus noli_fail(NoliContext* context, NoliStatus status, const char* format, ...) ;
 NoliStatus noli_refuse_null(NoliContext* context, const char* function, const char* condition);
-void noli_log(NoliContext* context, NoliLogLevel level, const char* format, ...);
+void noli_log(NoliContext* context, NoliLogLevel level, const char* format, ...) ;
 void noli_make_printable(char* text);
 const char* noli_nearest(const char* word, const char* const* words, int32_t n_words);
 typedef struct NoliGcpDef {
@@ -1280,23 +1201,17 @@ typedef struct NoliGcpSupport {
   double seconds;
 } NoliGcpSupport;
 typedef struct NoliGcpPotential NoliGcpPotential;
-NoliStatus noli_gcp_potential_create(NoliContext* context, const NoliGcpDef* def, const double* X,
-                                     int32_t n_vert, const int32_t* tri, int32_t n_tri,
-                                     NoliGcpPotential** potential);
-NoliStatus noli_gcp_potential_create_plane(NoliContext* context, const NoliGcpDef* def,
-                                           const double* X, int32_t n_vert, const int32_t* edge,
-                                           int32_t n_edge, NoliGcpPotential** potential);
+NoliStatus noli_gcp_potential_create(NoliContext* context, const NoliGcpDef* def, const double* X, int32_t n_vert, const int32_t* tri, int32_t n_tri, NoliGcpPotential** potential);
+NoliStatus noli_gcp_potential_create_plane( NoliContext* context, const NoliGcpDef* def, const double* X, int32_t n_vert, const int32_t* edge, int32_t n_edge, NoliGcpPotential** potential);
 void noli_gcp_potential_destroy(NoliGcpPotential** potential);
 NoliStatus noli_gcp_potential_update(NoliGcpPotential* potential, const double* x);
 const NoliGcpContact* noli_gcp_potential_pairs(const NoliGcpPotential* potential, int64_t* n_pairs);
 double noli_gcp_potential_min_distance(const NoliGcpPotential* potential);
 const double* noli_gcp_potential_eps(const NoliGcpPotential* potential);
-void noli_gcp_potential_support_sized(const NoliGcpPotential* potential, NoliGcpSupport* support,
-                                      size_t size);
+void noli_gcp_potential_support_sized(const NoliGcpPotential* potential, NoliGcpSupport* support, size_t size);
 double noli_gcp_potential_value(const NoliGcpPotential* potential);
 NoliStatus noli_gcp_potential_gradient(NoliGcpPotential* potential, double* gradient);
-NoliStatus noli_gcp_potential_hessian(NoliGcpPotential* potential, bool projected,
-                                      const NoliTriplet** triplets, int64_t* n_triplets);
+NoliStatus noli_gcp_potential_hessian(NoliGcpPotential* potential, bool projected, const NoliTriplet** triplets, int64_t* n_triplets);
 typedef struct NoliRepairDef {
   bool settle;
   bool rigid;
@@ -1322,23 +1237,16 @@ typedef struct NoliRepair {
   int64_t n_refused;
   void* reserved[3];
 } NoliRepair;
-NoliStatus noli_sim_repair(NoliContext* context, const NoliSimDef* def,
-                           const NoliRepairDef* repair_def, NoliRepair* repair);
+NoliStatus noli_sim_repair(NoliContext* context, const NoliSimDef* def, const NoliRepairDef* repair_def, NoliRepair* repair);
 void noli_repair_free(NoliContext* context, NoliRepair* repair);
 typedef struct NoliScene NoliScene;
 typedef struct NoliSceneOverride {
   const char* path;
   const char* value;
 } NoliSceneOverride;
-NoliStatus noli_scene_load(NoliContext* context, const char* path,
-                           const NoliSceneOverride* overrides, int32_t n_overrides,
-                           NoliScene** scene);
-NoliStatus noli_scene_parse(NoliContext* context, const char* text, const char* name,
-                            const char* directory, const NoliSceneOverride* overrides,
-                            int32_t n_overrides, NoliScene** scene);
-NoliStatus noli_scene_parse_converted(NoliContext* context, const char* text, const char* name,
-                                      const char* directory, const NoliSceneOverride* overrides,
-                                      int32_t n_overrides, NoliScene** scene);
+NoliStatus noli_scene_load(NoliContext* context, const char* path, const NoliSceneOverride* overrides, int32_t n_overrides, NoliScene** scene);
+NoliStatus noli_scene_parse(NoliContext* context, const char* text, const char* name, const char* directory, const NoliSceneOverride* overrides, int32_t n_overrides, NoliScene** scene);
+NoliStatus noli_scene_parse_converted( NoliContext* context, const char* text, const char* name, const char* directory, const NoliSceneOverride* overrides, int32_t n_overrides, NoliScene** scene);
 void noli_scene_destroy(NoliScene** scene);
 void noli_scene_free_elements(NoliScene* scene);
 const NoliSimDef* noli_scene_sim_def_sized(const NoliScene* scene, const NoliDefSizes* sizes);
@@ -1369,35 +1277,24 @@ NoliStatus noli_scene_json_in(const NoliScene* scene, const char* directory, cha
 NoliStatus noli_scene_is_same(NoliContext* context, const char* a, const char* b, bool* same);
 NoliStatus noli_scene_schema(NoliContext* context, char** schema);
 void noli_scene_free_text(NoliContext* context, char** text);
-NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim, const NoliSimDef* def,
-                                 const char* path);
-NoliStatus noli_output_write_defects(NoliContext* context, const NoliSimDef* def,
-                                     const NoliDefect* defects, int64_t n_defects,
-                                     const char* path);
-NoliStatus noli_output_write_scene_page(NoliContext* context, const NoliScene* scene,
-                                        const char* path);
+NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim, const NoliSimDef* def, const char* path);
+NoliStatus noli_output_write_defects(NoliContext* context, const NoliSimDef* def, const NoliDefect* defects, int64_t n_defects, const char* path);
+NoliStatus noli_output_write_scene_page(NoliContext* context, const NoliScene* scene, const char* path);
 NoliStatus noli_output_write_page(NoliContext* context, const char* directory, const char* path);
 typedef void NoliPageProgressFn(void* user, int64_t done, int64_t n_frames);
 typedef struct NoliPageOptions {
   NoliPageProgressFn* progress;
   void* user;
 } NoliPageOptions;
-NoliStatus noli_output_write_page_with(NoliContext* context, const char* directory,
-                                       const char* path, const NoliPageOptions* options);
+NoliStatus noli_output_write_page_with(NoliContext* context, const char* directory, const char* path, const NoliPageOptions* options);
 NoliStatus noli_output_write_report(NoliContext* context, const char* directory, const char* path);
 NoliStatus noli_output_write_text(NoliContext* context, const char* path, const char* text);
-NoliStatus noli_output_write_repaired(NoliContext* context, const NoliScene* scene,
-                                      const NoliRepair* repair, const char* path);
-NoliStatus noli_output_write_design(NoliContext* context, const NoliScene* scene,
-                                    const NoliDesign* design, const double* variables,
-                                    const char* path);
-NoliStatus noli_checkpoint_save(NoliContext* context, NoliSim* sim, const char* scene_json,
-                                const char* path);
+NoliStatus noli_output_write_repaired(NoliContext* context, const NoliScene* scene, const NoliRepair* repair, const char* path);
+NoliStatus noli_output_write_design(NoliContext* context, const NoliScene* scene, const NoliDesign* design, const double* variables, const char* path);
+NoliStatus noli_checkpoint_save(NoliContext* context, NoliSim* sim, const char* scene_json, const char* path);
 NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim, const char* path);
-NoliStatus noli_checkpoint_to_memory(NoliContext* context, NoliSim* sim, const char* scene_json,
-                                     void** bytes, size_t* size);
-NoliStatus noli_checkpoint_from_memory(NoliContext* context, NoliSim* sim, const void* bytes,
-                                       size_t size);
+NoliStatus noli_checkpoint_to_memory(NoliContext* context, NoliSim* sim, const char* scene_json, void** bytes, size_t* size);
+NoliStatus noli_checkpoint_from_memory(NoliContext* context, NoliSim* sim, const void* bytes, size_t size);
 typedef struct NoliCheckpointInfo {
   char version[32];
   int64_t step;
@@ -1405,8 +1302,7 @@ typedef struct NoliCheckpointInfo {
   uint64_t hash;
   char* scene_json;
 } NoliCheckpointInfo;
-NoliStatus noli_checkpoint_info_sized(NoliContext* context, const char* path,
-                                      NoliCheckpointInfo* info, size_t size);
+NoliStatus noli_checkpoint_info_sized(NoliContext* context, const char* path, NoliCheckpointInfo* info, size_t size);
 void noli_checkpoint_info_free(NoliContext* context, NoliCheckpointInfo* info);
 typedef enum NoliWork {
   NOLI_WORK_OTHER,
@@ -1422,8 +1318,7 @@ typedef enum NoliWork {
   NOLI_WORK_FRICTION,
   NOLI_WORK_ENERGY,
   NOLI_WORK_OUTPUT,
-  NOLI_WORKS
-} NoliWork;
+NOLI_WORKS } NoliWork;
 typedef struct NoliWorkCost {
   double wall;
   double cpu;
@@ -1468,8 +1363,7 @@ const char* noli_run_frame_field(int32_t index);
 const char* noli_run_frame_list(int32_t index);
 typedef struct NoliRun NoliRun;
 NoliStatus noli_run_open(NoliContext* context, const NoliRunDef* def, NoliSim* sim, NoliRun** run);
-NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* def, NoliSim* sim,
-                           NoliRun** run);
+NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* def, NoliSim* sim, NoliRun** run);
 NoliStatus noli_run_step(NoliRun* run, NoliSim* sim);
 NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished, const char* failure);
 void noli_run_log(NoliRun* run, NoliLogLevel level, const char* message);
@@ -1516,13 +1410,11 @@ typedef struct NoliRunFrame {
   double time;
   void* reserved[2];
 } NoliRunFrame;
-NoliStatus noli_run_read_frames(NoliContext* context, const char* path, NoliRunFrame** frames,
-                                int64_t* n_frames);
+NoliStatus noli_run_read_frames(NoliContext* context, const char* path, NoliRunFrame** frames, int64_t* n_frames);
 void noli_run_free_frames(NoliContext* context, NoliRunFrame** frames);
 const char* noli_run_export_suffix(int32_t index);
 const char* noli_run_export_description(int32_t index);
-NoliStatus noli_run_export(NoliContext* context, const char* directory, const char* path,
-                           int64_t* n_frames);
+NoliStatus noli_run_export(NoliContext* context, const char* directory, const char* path, int64_t* n_frames);
 typedef void NoliPartFn(void* part_user, int32_t index);
 typedef void NoliRunPartsFn(void* user, int32_t n, NoliPartFn* part, void* part_user);
 typedef struct NoliHostThreads {
@@ -1532,9 +1424,5 @@ typedef struct NoliHostThreads {
   int32_t reserved;
 } NoliHostThreads;
 NoliStatus noli_lend_threads(const NoliHostThreads* host);
-NoliStatus noli_import_load(NoliContext* context, const char* path,
-                            const NoliSceneOverride* overrides, int32_t n_overrides,
-                            NoliScene** scene);
-NoliStatus noli_import_parse(NoliContext* context, const char* text, size_t size, const char* name,
-                             const char* directory, const NoliSceneOverride* overrides,
-                             int32_t n_overrides, NoliScene** scene);
+NoliStatus noli_import_load(NoliContext* context, const char* path, const NoliSceneOverride* overrides, int32_t n_overrides, NoliScene** scene);
+NoliStatus noli_import_parse(NoliContext* context, const char* text, size_t size, const char* name, const char* directory, const NoliSceneOverride* overrides, int32_t n_overrides, NoliScene** scene);

@@ -159,6 +159,8 @@ class StepReport(Result):
     slid: float
     #: J, of surfaces that adhere, 0 where they are apart, else negative
     adhesion_energy: float
+    #: largest |A^T A - I| of a rigid body, in the norm of Frobenius
+    rigid_stretch: float
 
 
 @dataclass(slots=True, repr=False)

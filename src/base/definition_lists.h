@@ -6,7 +6,8 @@
 // Connections: vertices of a body, and what they are joined to (define/connection.h).
 #define NOLI_CONNECTION_LISTS(X)                                                                   \
   X(ties, NoliTieDef, tie, TIE)                                                                    \
-  X(springs, NoliSpringDef, spring, SPRING)
+  X(springs, NoliSpringDef, spring, SPRING)                                                        \
+  X(joints, NoliJointDef, joint, JOINT)
 
 // Those of them that have a history, LIST.csv.
 #define NOLI_CONNECTION_HISTORIES(X) X(springs, NoliSpringDef, spring, SPRING)

@@ -173,6 +173,12 @@ static const NoliNumber of_rod[] = {
 static const NoliNumber of_point[] = {
   N(NoliPointDef, radius, "the radius of rods and points", POSITIVE, OR(0.0)),
 };
+static const NoliNumber of_rigid[] = {
+  N(NoliRigidDef, mass, "the mass of a rigid body", NOT_NEGATIVE),
+  N(NoliRigidDef, centre, "the centre of mass", FINITE),
+  N(NoliRigidDef, inertia, "the inertia of a rigid body", FINITE),
+  N(NoliRigidDef, volume, "the volume inside a rigid body", NOT_NEGATIVE),
+};
 static const NoliNumber of_half_space[] = {
   N(NoliHalfSpaceDef, origin, "the origin", FINITE),
   N(NoliHalfSpaceDef, normal, "the normal", FINITE),
@@ -233,6 +239,13 @@ static const NoliNumber of_spring[] = {
   N(NoliSpringDef, stiffness, "the stiffness", IN(0.0, NOLI_MATERIAL_MAX)),
   N(NoliSpringDef, length, "the length", IN(0.0, NOLI_MATERIAL_MAX), OR(NOLI_REST_DISTANCE)),
   N(NoliSpringDef, damping, "the damping", IN(0.0, NOLI_MATERIAL_MAX)),
+};
+static const NoliNumber of_joint[] = {
+  N(NoliJointDef, body, "the body", FROM(0)),
+  N(NoliJointDef, to, "the other body", FROM(NOLI_NULL_INDEX)),
+  N(NoliJointDef, at, "its point", FINITE),
+  N(NoliJointDef, axis, "its axis", FINITE),
+  N(NoliJointDef, to_at, "its point on the other body", FINITE),
 };
 static const NoliNumber of_probe[] = {
   N(NoliProbeDef, n_node, "the number of vertices", FROM(0)),
@@ -306,6 +319,7 @@ static const NoliNumberTable tables[NOLI_NUMBERS_COUNT] = {
   [NOLI_NUMBERS_SHELL] = T(NoliShellDef, of_shell),
   [NOLI_NUMBERS_ROD] = T(NoliRodDef, of_rod),
   [NOLI_NUMBERS_POINT] = T(NoliPointDef, of_point),
+  [NOLI_NUMBERS_RIGID] = T(NoliRigidDef, of_rigid),
   [NOLI_NUMBERS_HALF_SPACE] = T(NoliHalfSpaceDef, of_half_space),
   [NOLI_NUMBERS_MOTION] = T(NoliMotionDef, of_motion),
   [NOLI_NUMBERS_FORCE] = T(NoliForceDef, of_force),

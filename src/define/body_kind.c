@@ -100,6 +100,11 @@ const NoliBodyKind* noli_body_kind(const NoliBodyDef* body) {
   return kinds[k];
 }
 
+const NoliMesh* noli_body_given_mesh(const NoliBodyDef* body) {
+  bool carries = !body->obstacle && noli_body_kind(body)->carried && body->proxy.mesh != NULL;
+  return carries ? body->proxy.mesh : body->mesh;
+}
+
 NoliBodyCells noli_body_elements(const NoliBodyDef* body) {
   return noli_body_kind(body)->cells(body->mesh);
 }

@@ -27,6 +27,7 @@ typedef struct NoliBodyKind {
   bool fills;       // elements fill a body: their materials may have histories and fibres
   bool encloses;    // its surface can have an inside
   bool planar;      // its outline in a plane collides
+  bool carried;     // vertices of the host are those that `expand` makes the elements carry
   bool own_tri;     // its own triangles, segments or points collide
   bool own_edge;
   bool own_point;
@@ -43,6 +44,7 @@ typedef struct NoliBodyKind {
   X(shell)        /* triangles in space */                                                         \
   X(rod)          /* segments */                                                                   \
   X(points)       /* free particles */                                                             \
+  X(rigid)        /* four nodes that carry a surface */                                            \
   X(solid)        /* tetrahedra, all other bodies */
 
 #define NOLI_BODY_KIND(name) extern const NoliBodyKind noli_body_##name;
@@ -55,6 +57,9 @@ const NoliBodyKind* noli_body_kind_at(int32_t index);
 // The kind of a deformable body. An obstacle in plane strain is noli_body_plane_strain, because it
 // collides with its outline. All other obstacles are noli_body_solid.
 const NoliBodyKind* noli_body_kind(const NoliBodyDef* body);
+
+// The mesh whose vertices the host numbers: that of a body, or what `expand` has made it carry.
+const NoliMesh* noli_body_given_mesh(const NoliBodyDef* body);
 
 // The cells of its mesh that are the elements of a body.
 NoliBodyCells noli_body_elements(const NoliBodyDef* body);

@@ -32,6 +32,12 @@ static const NoliNamed forces[] = {
     [NOLI_FORCE_PRESSURE] = {"pressure", "Pa on the current area of faces, against the normals."},
 };
 
+static const NoliNamed joints[] = {
+    [NOLI_JOINT_BALL] = {"ball", "Both bodies share a point."},
+    [NOLI_JOINT_HINGE] = {"hinge", "They share an axis."},
+    [NOLI_JOINT_WELD] = {"weld", "They move as one."},
+};
+
 static const NoliNamed regions[] = {
     [NOLI_REGION_CAVITY] = {"cavity", "Inside the inner part of the boundary."},
     [NOLI_REGION_OUTSIDE] = {"outside", "Inside the outer part of the boundary."},
@@ -100,6 +106,7 @@ const NoliNames noli_audit_names = {"audit", NULL, audits, COUNT(audits)};
 const NoliNames noli_material_names = {"material law", material_at, NULL, 0};
 const NoliNames noli_proxy_names = {"collision proxy", NULL, proxies, COUNT(proxies)};
 const NoliNames noli_force_names = {"kind of force", NULL, forces, COUNT(forces)};
+const NoliNames noli_joint_names = {"type of joint", NULL, joints, COUNT(joints)};
 const NoliNames noli_region_names = {"region", NULL, regions, COUNT(regions)};
 const NoliNames noli_volume_model_names = {"model of volumes", NULL, noli_volume_models,
                                            NOLI_VOLUME_MODELS};

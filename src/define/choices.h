@@ -36,6 +36,12 @@ typedef enum NoliRegion {
   NOLI_REGION_TRIANGLES,
 } NoliRegion;
 
+typedef enum NoliJointType {
+  NOLI_JOINT_BALL,
+  NOLI_JOINT_HINGE,
+  NOLI_JOINT_WELD,
+} NoliJointType;
+
 extern const NoliNames noli_integrator_names;
 extern const NoliNames noli_solver_names;
 extern const NoliNames noli_termination_names;
@@ -49,6 +55,7 @@ extern const NoliNames noli_audit_names;
 extern const NoliNames noli_material_names;
 extern const NoliNames noli_proxy_names;
 extern const NoliNames noli_force_names;
+extern const NoliNames noli_joint_names;
 extern const NoliNames noli_region_names;
 extern const NoliNames noli_volume_model_names;
 

@@ -10,6 +10,7 @@
 #include "noli/sim.h"
 
 struct NoliModel;
+struct NoliBindings;
 
 // The members that definitions of connections may have, by name.
 #define NOLI_CONNECTION_ENDS(X)                                                                    \
@@ -36,6 +37,7 @@ typedef struct NoliConnectionType {
     NOLI_CONNECTION_ENDS(NOLI_CONNECTION_END)
 #undef NOLI_CONNECTION_END
   } at;
+  const char* keys[2];  // of `body` and `to` in scenes; NULL: these
   const char* obstacle; // why `body` cannot be an obstacle, in messages about scenes
 
   // ---- definition, beyond ends and numbers; NULL: nothing
@@ -45,8 +47,8 @@ typedef struct NoliConnectionType {
 
   // ---- model; NULL: nothing
 
-  // Makes nodes followers of others, before there are motions.
-  NoliStatus (*bind)(struct NoliModel* model, const NoliSimDef* def);
+  // Lists the nodes that follow others (model/connections/bindings.h), before there are motions.
+  NoliStatus (*bind)(struct NoliModel* model, const NoliSimDef* def, struct NoliBindings* bindings);
   // Adds forces to the problem, after motions and loads.
   NoliStatus (*add_forces)(struct NoliModel* model, const NoliSimDef* def);
 

@@ -169,6 +169,13 @@ static void fill_choices(Made* made) {
   for (int32_t b = 0; b < def->n_bodies; b++) {
     fill_body_choices(&bodies[b]);
   }
+  // copies of the definition share names of the table
+  NoliJointDef* joints = made->joints;
+  for (int32_t i = 0; i < def->n_joints; i++) {
+    use(&joints[i].type, noli_default_joint_def().type);
+    int32_t type = noli_names_find(&noli_joint_names, joints[i].type);
+    joints[i].type = type >= 0 ? noli_names_at(&noli_joint_names, type).name : joints[i].type;
+  }
 }
 
 NoliStatus noli_definition_take_body(NoliContext* context, const NoliBodyDef* given,

@@ -31,6 +31,7 @@ static NoliStatus check_all_numbers(NoliContext* context, const char* name,
   NOLI_TRY(check_body_numbers(context, name, NOLI_NUMBERS_SHELL, &body->shell));
   NOLI_TRY(check_body_numbers(context, name, NOLI_NUMBERS_ROD, &body->rod));
   NOLI_TRY(check_body_numbers(context, name, NOLI_NUMBERS_POINT, &body->point));
+  NOLI_TRY(check_body_numbers(context, name, NOLI_NUMBERS_RIGID, &body->rigid));
 done:
   return status;
 }
@@ -264,6 +265,16 @@ done:
   return status;
 }
 
+// What is rigid is nothing else.
+static NoliStatus check_rigid(NoliContext* context, const char* name, const NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  const NoliBodyKind* kind = noli_body_kind(body);
+  NOLI_CHECK(context, !body->rigid.rigid || kind == &noli_body_rigid, NOLI_ERROR_ARGUMENT,
+             "body \"%s\" is %s; it cannot be rigid as well", name, kind->what);
+done:
+  return status;
+}
+
 static NoliStatus definition_bodies_check_parts(NoliContext* context, const char* name,
                                                 const NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
@@ -331,6 +342,7 @@ NoliStatus noli_definition_check_bodies(NoliContext* context, const NoliSimDef* 
     const char* name = body->name != NULL ? body->name : "(no name)";
     NOLI_TRY(noli_definition_check_meshes(context, body));
     NOLI_TRY(check_all_numbers(context, name, body));
+    NOLI_TRY(check_rigid(context, name, body));
     NOLI_TRY(check_shell(context, name, body));
     NOLI_TRY(check_offset(context, name, body));
     NOLI_TRY(check_thin(context, name, body));

@@ -161,6 +161,11 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
                "closed surfaces, \"ipc\" does not",
                def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)", kind->what,
                def->contact_model);
+    NOLI_CHECK(context, !smooth || !kind->carried, NOLI_ERROR_ARGUMENT,
+               "body \"%s\" is %s: surfaces of the contact model \"%s\" may overlap, which no "
+               "force can undo where nothing deforms; use \"ipc\"",
+               def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)", kind->what,
+               def->contact_model);
   }
 
   // parameters

@@ -1,3 +1,4 @@
+#include "define/body_kind.h"
 #include "define/definition_check.h"
 
 #include "base/numbers.h"
@@ -28,8 +29,8 @@ static NoliStatus check_nodes(NoliContext* context, const NoliSimDef* def, const
              "%s %d: no vertices of body \"%s\" are selected", what, index, def->bodies[body].name);
   for (int32_t i = 0; node != NULL && i < n_node; i++) {
     // the number of nodes of high-order elements is not known yet
-    bool exists = node[i] < def->bodies[body].mesh->n_vert || def->bodies[body].order > 1 ||
-                  noli_mesh_order(def->bodies[body].mesh) > 1;
+    bool exists = node[i] < noli_body_given_mesh(&def->bodies[body])->n_vert ||
+                  def->bodies[body].order > 1 || noli_mesh_order(def->bodies[body].mesh) > 1;
     NOLI_CHECK(context, node[i] >= 0 && exists, NOLI_ERROR_ARGUMENT,
                "%s %d: body \"%s\" has no vertex %d", what, index, def->bodies[body].name, node[i]);
   }
@@ -50,7 +51,7 @@ done:
 static NoliStatus check_faces(NoliContext* context, const NoliSimDef* def, int32_t index) {
   NoliStatus status = NOLI_OK;
   const NoliForceDef* force = &def->forces[index];
-  int32_t n_vert = def->bodies[force->body].mesh->n_vert;
+  int32_t n_vert = noli_body_given_mesh(&def->bodies[force->body])->n_vert;
   NOLI_CHECK(context, force->n_face == 0 || force->face != NULL, NOLI_ERROR_ARGUMENT,
              "force %d: its faces are missing", index);
   for (int64_t i = 0; force->face != NULL && i < 3 * (int64_t)force->n_face; i++) {

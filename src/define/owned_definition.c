@@ -260,7 +260,9 @@ NoliStatus noli_owned_definition_set_body(NoliContext* context, NoliOwnedDefinit
   NoliBodyDef* own = &owner->bodies[index];
   *own = *body;
   if (noli_body_kind(own)->expand != NULL) {
-    NOLI_TRY(noli_body_kind(own)->expand(context, own, &owner->memory));
+    status = noli_body_kind(own)->expand(context, own, &owner->memory);
+    NOLI_TRY(noli_definition_locate_body(context, own, own->name != NULL ? own->name : "(no name)",
+                                         status));
   }
   NOLI_TRY(own_body(context, owner, own));
   NOLI_TRY(own_meshes(context, owner, own));

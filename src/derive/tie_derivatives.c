@@ -1,5 +1,7 @@
 #include "derive/tie_derivatives.h"
 
+#include "base/sort.h"
+
 #include <string.h>
 
 // ---- places -------------------------------------------------------------------------------------
@@ -54,17 +56,28 @@ NoliVec3 noli_tie_derivative_by(const NoliTieDerivative* tie, int32_t vertex, in
 
 // ---- all of them --------------------------------------------------------------------------------
 
+static int compare_nodes(const void* a, const void* b) {
+  return noli_compare_int32(&((const NoliTiePlace*)a)->node, &((const NoliTiePlace*)b)->node);
+}
+
+// The tie that binds a vertex, or NOLI_NULL_INDEX.
+static int32_t tie_of(const NoliModel* model, int32_t vertex) {
+  const NoliTiePlace key = {.node = vertex};
+  const NoliTiePlace* tie =
+      noli_find_sorted(&key, model->tie, model->n_tie, sizeof *tie, compare_nodes);
+  return tie != NULL ? (int32_t)(tie - model->tie) : NOLI_NULL_INDEX;
+}
+
 // Moves a tie, after those that it is bound to, to the end of a list.
 static void sort_tie(const NoliModel* model, int32_t t, bool* done, NoliTieDerivative* to,
                      int32_t* n) {
-  const NoliFollowers* followers = &model->problem.followers;
   if (done[t]) {
     return;
   }
   done[t] = true;
   for (int32_t k = 0; k < model->tie[t].n; k++) {
-    int32_t other = noli_followers_find(followers, model->tie[t].vertex[k]);
-    if (other != NOLI_NULL_INDEX && other < followers->n_tied) {
+    int32_t other = tie_of(model, model->tie[t].vertex[k]);
+    if (other != NOLI_NULL_INDEX) {
       sort_tie(model, other, done, to, n);
     }
   }

@@ -34,6 +34,7 @@ typedef struct NoliBlockBody {
   NoliShellDef shell;    // a thickness of 0: none
   NoliRodDef rod;        // a radius of 0: none
   NoliPointDef point;    // a radius of 0: none
+  NoliRigidDef rigid;    // with all of its mass
 } NoliBlockBody;
 
 // Some stencils of a list, in its order.
@@ -146,6 +147,7 @@ struct NoliBlockType {
   bool shared;    // one block has the elements of all bodies of the type; otherwise one per body
   bool solid;     // elements fill a volume that excludes other bodies
   bool divisible; // elements can be divided among ranks: each stands for itself
+  bool eases;     // solves may begin with softer elements: solve/easing.h
   bool affine; // F is constant in an element: its vertices determine its orientation, and its faces
                // are flat
   bool (*serves)(const NoliBlockBody* body);
@@ -240,6 +242,7 @@ extern const NoliBlockType noli_block_shells;  // triangles in space, and the hi
 extern const NoliBlockType noli_block_rods;    // segments, and the turns between them
 extern const NoliBlockType noli_block_twisted; // rods that resist twist, too
 extern const NoliBlockType noli_block_points;  // free particles
+extern const NoliBlockType noli_block_rigid;   // rigid bodies
 
 // Stiffness damping of types with an elasticity.
 extern const NoliBlockDamping noli_block_damping;

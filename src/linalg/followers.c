@@ -76,7 +76,7 @@ typedef struct Resolving {
   const int32_t* of_node; // (n_node) which tied node
   uint8_t* seen;          // (n) 1: on the way, 2: done
   double* sum;            // (n_node) scratch, zero
-  double* offset;         // (n x 3)
+  double* offset;         // (n x 3), then those of the others, like what follows
   int64_t* begin;         // (n) of the row in the lists below
   int64_t* end;           // (n)
   NOLI_ARRAY(int32_t) node;
@@ -132,6 +132,27 @@ done:
   return status;
 }
 
+// Takes the row that has been made to the lists: from `first` of the touched nodes on.
+static NoliStatus end_row(Resolving* resolving, int64_t first, int32_t failed) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = resolving->touched.count - first;
+  if (n > NOLI_FOLLOWED_ROW_MAX) {
+    resolving->failed = failed;
+    status = NOLI_ERROR_TOO_LARGE;
+    goto done;
+  }
+  int32_t* node = resolving->touched.data + first;
+  noli_sort(node, n, sizeof *node, noli_compare_int32);
+  for (int64_t i = 0; i < n; i++) {
+    NOLI_PUSH(resolving->context, &resolving->node, node[i]);
+    NOLI_PUSH(resolving->context, &resolving->weight, resolving->sum[node[i]]);
+    resolving->sum[node[i]] = 0.0;
+  }
+  resolving->touched.count = first;
+done:
+  return status;
+}
+
 // Makes the row of tied node t, after those of the tied nodes that it refers to.
 static NoliStatus resolve(Resolving* resolving, int32_t t) {
   NoliStatus status = NOLI_OK;
@@ -157,22 +178,9 @@ static NoliStatus resolve(Resolving* resolving, int32_t t) {
   for (int64_t k = tied->row[t]; k < tied->row[t + 1]; k++) {
     NOLI_TRY(followers_add_vertex(resolving, first, t, tied->vertex[k], tied->weight[k]));
   }
-  int64_t n = resolving->touched.count - first;
-  if (n > NOLI_FOLLOWED_ROW_MAX) {
-    resolving->failed = tied->node[t];
-    status = NOLI_ERROR_TOO_LARGE;
-    goto done;
-  }
-  int32_t* node = resolving->touched.data + first;
-  noli_sort(node, n, sizeof *node, noli_compare_int32);
   resolving->begin[t] = resolving->node.count;
-  for (int64_t i = 0; i < n; i++) {
-    NOLI_PUSH(resolving->context, &resolving->node, node[i]);
-    NOLI_PUSH(resolving->context, &resolving->weight, resolving->sum[node[i]]);
-    resolving->sum[node[i]] = 0.0;
-  }
+  NOLI_TRY(end_row(resolving, first, tied->node[t]));
   resolving->end[t] = resolving->node.count;
-  resolving->touched.count = first;
   resolving->seen[t] = 2;
 done:
   return status;
@@ -190,28 +198,56 @@ static void free_resolving(Resolving* resolving) {
   noli_array_free(context, &resolving->touched);
 }
 
+// The rows of the other followers, behind those of tied nodes: begin and end of each, and offsets.
+static NoliStatus resolve_others(Resolving* resolving) {
+  NoliStatus status = NOLI_OK;
+  const NoliFollowers* others = resolving->others;
+  const double* X = resolving->X;
+  for (int32_t f = 0; f < others->n; f++) {
+    int32_t own = resolving->tied->n + f, tied = NOLI_NULL_INDEX;
+    int64_t first = resolving->touched.count;
+    NoliVec3 offset = {0};
+    resolving->begin[own] = resolving->node.count;
+    for (int64_t k = others->row[f]; k < others->row[f + 1]; k++) {
+      int32_t node = others->node[k], t = resolving->of_node[node];
+      double w = others->weight[k];
+      if (t == NOLI_NULL_INDEX) {
+        NOLI_TRY(add_to_row(resolving, first, node, w));
+        continue;
+      }
+      // w (x - X) of a tied node is that of the nodes behind it, but for a constant
+      tied = node;
+      NoliVec3 apart = noli_sub3(noli_load3(resolving->offset + 3 * (int64_t)t),
+                                 noli_load3(X + 3 * (int64_t)node));
+      for (int64_t i = resolving->begin[t]; i < resolving->end[t]; i++) {
+        int32_t behind = resolving->node.data[i];
+        double share = resolving->weight.data[i];
+        apart = noli_mul_add3(apart, share, noli_load3(X + 3 * (int64_t)behind));
+        NOLI_TRY(add_to_row(resolving, first, behind, w * share));
+      }
+      offset = noli_mul_add3(offset, w, apart);
+    }
+    NOLI_TRY(end_row(resolving, first, tied));
+    resolving->end[own] = resolving->node.count;
+    noli_store3(resolving->offset + 3 * (int64_t)own, offset);
+  }
+done:
+  return status;
+}
+
 // Tied nodes, then the others.
 static NoliStatus join_followers(const Resolving* resolving, NoliFollowers* joined) {
   NoliStatus status = NOLI_OK;
-  NoliContext* context = resolving->context;
-  const NoliFollowers* others = resolving->others;
-  int32_t n = resolving->tied->n;
-  int64_t n_other = others->row != NULL ? others->row[others->n] : 0;
-  NOLI_TRY(noli_followers_begin(context, others->n_node, n + others->n,
-                                resolving->node.count + n_other, joined));
-  for (int32_t t = 0; t < n; t++) {
-    int64_t first = resolving->begin[t], count = resolving->end[t] - first, to = joined->row[t];
-    memcpy(joined->node + to, resolving->node.data + first, (size_t)count * sizeof(int32_t));
-    memcpy(joined->weight + to, resolving->weight.data + first, (size_t)count * sizeof(double));
-    joined->row[t + 1] = to + count;
-  }
-  int64_t to = joined->row[n];
-  for (int32_t f = 0; f < others->n; f++) {
-    joined->row[n + f + 1] = to + others->row[f + 1];
-  }
-  if (n_other > 0) {
-    memcpy(joined->node + to, others->node, (size_t)n_other * sizeof(int32_t));
-    memcpy(joined->weight + to, others->weight, (size_t)n_other * sizeof(double));
+  int32_t n = resolving->tied->n + resolving->others->n;
+  NOLI_TRY(noli_followers_begin(resolving->context, resolving->others->n_node, n,
+                                resolving->node.count, joined));
+  for (int32_t f = 0; f < n; f++) {
+    int64_t first = resolving->begin[f], count = resolving->end[f] - first, to = joined->row[f];
+    if (count > 0) {
+      memcpy(joined->node + to, resolving->node.data + first, (size_t)count * sizeof(int32_t));
+      memcpy(joined->weight + to, resolving->weight.data + first, (size_t)count * sizeof(double));
+    }
+    joined->row[f + 1] = to + count;
   }
 done:
   return status;
@@ -238,12 +274,17 @@ NoliStatus noli_followers_tie(NoliContext* context, const NoliTiedNodes* tied, c
   resolving.of_node = of_node;
   NOLI_NEW_ZERO(context, resolving.seen, tied->n);
   NOLI_NEW_ZERO(context, resolving.sum, followers->n_node);
-  NOLI_NEW_ZERO(context, resolving.offset, 3 * (int64_t)tied->n);
-  NOLI_NEW(context, resolving.begin, tied->n);
-  NOLI_NEW(context, resolving.end, tied->n);
+  int64_t n_all = (int64_t)tied->n + followers->n;
+  NOLI_NEW_ZERO(context, resolving.offset, 3 * n_all);
+  NOLI_NEW(context, resolving.begin, n_all);
+  NOLI_NEW(context, resolving.end, n_all);
+  if (tied->offset != NULL) {
+    memcpy(resolving.offset, tied->offset, 3 * (size_t)tied->n * sizeof(double));
+  }
   for (int32_t t = 0; t < tied->n; t++) {
     NOLI_TRY(resolve(&resolving, t));
   }
+  NOLI_TRY(resolve_others(&resolving));
 
   // both kinds of followers
   NOLI_TRY(join_followers(&resolving, &joined));
@@ -251,6 +292,7 @@ NoliStatus noli_followers_tie(NoliContext* context, const NoliTiedNodes* tied, c
   joined.tied = copy;
   joined.of_node = of_node;
   joined.offset = resolving.offset;
+  joined.grounded = tied->offset != NULL;
   copy = NULL;
   of_node = NULL;
   resolving.offset = NULL;
@@ -282,9 +324,13 @@ static void rows_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   for (int64_t f = begin; f < end; f++) {
     bool is_tied = f < followers->n_tied;
     int64_t own = 3 * (int64_t)noli_followers_vertex(followers, (int32_t)f);
-    NoliVec3 sum = product->X == NULL ? noli_vec3(0.0, 0.0, 0.0)
-                   : is_tied          ? noli_load3(followers->offset + 3 * f)
-                                      : noli_load3(product->X + own);
+    NoliVec3 sum = {0};
+    if (product->X != NULL && followers->offset != NULL) {
+      sum = noli_load3(followers->offset + 3 * f);
+    }
+    if (product->X != NULL && !is_tied) {
+      sum = noli_add3(sum, noli_load3(product->X + own));
+    }
     for (int64_t k = followers->row[f]; k < followers->row[f + 1]; k++) {
       int64_t node = 3 * (int64_t)followers->node[k];
       NoliVec3 u = noli_load3(product->x + node);
@@ -401,7 +447,8 @@ const char* noli_followers_defect(const NoliFollowers* followers) {
   for (int32_t f = 0; f < followers->n; f++) {
     double sum = 0.0;
     int32_t before = -1;
-    NOLI_RULE(followers->row[f] < followers->row[f + 1], "followers: one follows no node");
+    NOLI_RULE(followers->grounded || followers->row[f] < followers->row[f + 1],
+              "followers: one follows no node");
     for (int64_t k = followers->row[f]; k < followers->row[f + 1]; k++) {
       NOLI_RULE(followers->node[k] > before, "followers: nodes do not ascend");
       NOLI_RULE(followers->node[k] < followers->n_node &&
@@ -410,7 +457,8 @@ const char* noli_followers_defect(const NoliFollowers* followers) {
       before = followers->node[k];
       sum += followers->weight[k];
     }
-    NOLI_RULE(fabs(sum - 1.0) <= 1e-9, "followers: weights do not sum to one");
+    NOLI_RULE(followers->grounded || fabs(sum - 1.0) <= 1e-9,
+              "followers: weights do not sum to one");
   }
 
   // tied nodes and where they are found

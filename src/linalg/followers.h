@@ -3,12 +3,13 @@
 // Vertices are numbered through, nodes first: vertices v < n_node are nodes. Followers are nodes of
 // one body that are tied to elements of another, in the order of their numbers, then all vertices
 // from n_node on: a proxy follows its nodes as x = X + sum_a w_a (x_a - X_a), a tied node as
-// x = offset + sum_a w_a x_a, with row k of the sparse matrix W for the k-th follower. Vectors hold
-// all vertices, so that code that looks at positions (contact, collision detection, audits) need
-// not know which are which. Only forces and matrices do: a force on a follower acts on its nodes,
-// f_a += w_a f, and a stencil that names followers is expanded into the nodes behind it. Without
-// followers nothing changes. W is also kept by columns, so that both directions run in parallel
-// with the same bits for any number of threads.
+// x = offset + sum_a w_a x_a, with row k of the sparse matrix W for the k-th follower. A proxy
+// whose nodes are tied follows the nodes behind them, and has an offset where these do not fit at
+// rest. Vectors hold all vertices, so that code that looks at positions (contact, collision
+// detection, audits) need not know which are which. Only forces and matrices do: a force on a
+// follower acts on its nodes, f_a += w_a f, and a stencil that names followers is expanded into the
+// nodes behind it. Without followers nothing changes. W is also kept by columns, so that both
+// directions run in parallel with the same bits for any number of threads.
 #pragma once
 
 #include "base/context.h"
@@ -22,7 +23,8 @@ typedef struct NoliFollowers {
   int32_t n_tied;    // of them that are nodes; they come first
   int32_t* tied;     // (n_tied) these nodes, ascending
   int32_t* of_node;  // (n_node) the follower that a node is, or NOLI_NULL_INDEX; NULL: none is one
-  double* offset;    // (n_tied x 3) m, 0 but for ties to proxies with a shape of their own
+  double* offset;    // (n x 3) m, what is constant in addition; NULL: nothing, and none is tied
+  bool grounded;     // tied nodes may follow points of the world, too: weights do not sum to one
   int64_t* row;      // (n + 1)
   int32_t* node;     // (row[n]) ascending in each row
   double* weight;    // (row[n])
@@ -44,14 +46,14 @@ typedef struct NoliTiedNodes {
   const int32_t* node;   // (n) ascending
   const int64_t* row;    // (n + 1)
   const int32_t* vertex; // (row[n])
-  const double* weight;  // (row[n]) their sums in each row are one
+  const double* weight;  // (row[n]) their sums in each row are one, unless `offset` is given
+  const double* offset;  // (n x 3) m; NULL: 0
 } NoliTiedNodes;
 
 // Adds tied nodes to followers that are finished and have none. Rows of vertices that follow are
-// replaced by those of the nodes behind them; `*failed` names the tied node that would follow
-// itself in the end (NOLI_ERROR_ARGUMENT) or that more nodes are behind than a vertex may have
-// (NOLI_ERROR_TOO_LARGE), both without a message. X (n_vert x 3) at rest. Other vertices must not
-// follow tied nodes.
+// replaced by those of the nodes behind them, of tied nodes and of others; `*failed` names the tied
+// node that would follow itself in the end (NOLI_ERROR_ARGUMENT) or that more nodes are behind than
+// a vertex may have (NOLI_ERROR_TOO_LARGE), both without a message. X (n_vert x 3) at rest.
 NOLI_WARN_UNUSED NoliStatus noli_followers_tie(NoliContext* context, const NoliTiedNodes* tied,
                                                const double* X, NoliFollowers* followers,
                                                int32_t* failed);

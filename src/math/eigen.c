@@ -377,6 +377,9 @@ void noli_project_psd(int32_t n, double* a) {
   case 3:
     clamp_spectrum(3, a);
     break;
+  case 4:
+    clamp_spectrum(4, a);
+    break;
   case 5:
     clamp_spectrum(5, a);
     break;

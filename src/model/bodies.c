@@ -40,11 +40,13 @@ static NoliStatus count_cells(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NOLI_NEW_ZERO(context, model->obstacle, model->n_body);
+  NOLI_NEW_ZERO(context, model->carried, model->n_body);
   NOLI_NEW_ZERO(context, model->cell_first, model->n_body + 1);
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBodyDef* body = &def->bodies[b];
     int32_t n_element = noli_body_elements(body).n;
     model->obstacle[b] = body->obstacle;
+    model->carried[b] = !body->obstacle && noli_body_kind(body)->carried;
     model->cell_first[b + 1] = model->cell_first[b] + (body->obstacle ? 0 : n_element);
     if (body->obstacle) {
       NOLI_TRY(count_obstacle(model, body));
@@ -67,7 +69,8 @@ NoliBlockBody noli_bodies_describe(const NoliModel* model, const NoliSimDef* def
                          .mass_damping = body->material.mass_damping,
                          .shell = body->shell,
                          .rod = body->rod,
-                         .point = body->point};
+                         .point = body->point,
+                         .rigid = body->rigid};
 }
 
 // Allocates law parameters, fibres and Prony series in the block of a body, if one of its materials

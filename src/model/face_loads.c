@@ -208,7 +208,7 @@ NoliStatus noli_face_loads_build(NoliModel* model, const NoliSimDef* sim_def, in
   if (def->face != NULL) {
     NOLI_NEW(model->context, meant.face, def->n_face);
     for (int64_t i = 0; i < def->n_face; i++) {
-      meant.face[i] = corners_of(def->face + 3 * i, model->vert_first[body]);
+      meant.face[i] = corners_of(def->face + 3 * i, noli_model_vertex(model, body, 0));
     }
     noli_sort(meant.face, def->n_face, sizeof *meant.face, compare_corners);
   }

@@ -4,6 +4,7 @@
 #include "base/validate.h"
 #include "linalg/solver.h"
 #include "collide/ccd.h"
+#include "fem/blocks/block_rigid.h"
 #include "fem/own_stencils.h"
 #include "math/smallest_ball.h"
 #include "math/vec3.h"
@@ -12,6 +13,7 @@
 #include "model/clearance.h"
 #include "define/connection.h"
 #include "define/definition.h"
+#include "model/connections/bindings.h"
 #include "model/face_loads.h"
 #include "model/gcp_build.h"
 #include "model/rank_parts.h"
@@ -36,6 +38,9 @@
 // next step makes up for what is left of it.
 #define IMBALANCE_OF_STATICS 1e-3
 #define IMBALANCE_OF_DYNAMICS 1e-2
+
+// Stiffness of rigid bodies over the inertia of a step.
+#define STIFF 4e6
 
 static NoliStatus copy_names(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
@@ -181,7 +186,7 @@ static NoliStatus set_static_time(NoliModel* model) {
   double sum[2] = {0.0, 0.0}; // and the volume
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
-    if (noli_model_counts(model, block)) {
+    if (noli_model_counts(model, block) && block->type != &noli_block_rigid) {
       sum[0] += noli_block_wave_time_sqr(block);
       sum[1] += noli_block_rest_volume(block, 0, block->n_element);
     }
@@ -192,6 +197,23 @@ done:
   return status;
 }
 
+// Stiffness of rigid bodies: about STIFF times what a step gives their masses to do, so that their
+// stretch is below 1e-6 unless something moves them by more than their size in a step. Gravity
+// alone, as in long steps and without inertia, stretches no body by more than that either.
+static void set_rigid_stiffness(NoliModel* model) {
+  NoliProblem* problem = &model->problem;
+  double time = model->integrator->quasi_static ? problem->inertia.static_time : model->h;
+  double gravity = noli_norm3(noli_load3(model->gravity));
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    NoliBlock* block = &problem->block[i];
+    for (int32_t e = 0; block->type == &noli_block_rigid && e < block->n_element; e++) {
+      double radius_sqr = noli_rigid_radius_sqr(block, e);
+      double rate = fmax(1.0 / (time * time), gravity / sqrt(radius_sqr));
+      noli_rigid_set_stiffness(block, e, STIFF * noli_rigid_mass(block, e) * radius_sqr * rate);
+    }
+  }
+}
+
 NoliSceneSize noli_model_size(const NoliModel* model, const double* X) {
   NoliVec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
   NoliBall ball = noli_ball_empty();
@@ -199,9 +221,8 @@ NoliSceneSize noli_model_size(const NoliModel* model, const double* X) {
   for (int pass = 0; grows; pass++) {
     grows = false;
     for (int32_t b = 0; b < model->n_body; b++) {
-      const double* own = X + 3 * (int64_t)model->vert_first[b];
-      int32_t n =
-          model->vert_first[b + 1] - model->vert_first[b] - noli_model_angle_count(model, b);
+      const double* own = X + 3 * (int64_t)noli_model_vertex(model, b, 0);
+      int32_t n = noli_model_vertex_count(model, b);
       if (any && model->obstacle[b]) {
         continue;
       }
@@ -408,7 +429,15 @@ static NoliStatus build_body_pairs(NoliModel* model, const NoliSimDef* def) {
   *pairs = (NoliBodyPairs){.n_body = model->n_body, .still = model->obstacle};
   NOLI_NEW(context, self, model->n_body);
   pairs->self = self;
-  NOLI_NEW(context, exception, def->n_pairs);
+  NOLI_NEW(context, exception, (int64_t)def->n_pairs + def->n_joints);
+
+  // joined bodies do not collide, unless they or pairs say so
+  for (int32_t i = 0; i < def->n_joints; i++) {
+    const NoliJointDef* joint = &def->joints[i];
+    if (joint->to != NOLI_NULL_INDEX && !joint->contact) {
+      exception[n_exceptions++] = (NoliPairNumber){joint->body, joint->to, 0};
+    }
+  }
 
   // bodies with themselves
   for (int32_t b = 0; b < model->n_body; b++) {
@@ -482,8 +511,7 @@ NoliStatus noli_model_list_vertices(const NoliModel* model, const char* where, i
                                     int32_t* n_vertex) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
-  int32_t first = model->vert_first[body], n_all = model->vert_first[body + 1] - first;
-  n_all -= noli_model_angle_count(model, body);
+  int32_t n_all = noli_model_vertex_count(model, body);
   NOLI_CHECK(context, node == NULL || n_node > 0, NOLI_ERROR_ARGUMENT,
              "%sno vertices of body \"%s\" are selected", where, model->name[body]);
   *n_vertex = node != NULL ? n_node : n_all;
@@ -492,15 +520,15 @@ NoliStatus noli_model_list_vertices(const NoliModel* model, const char* where, i
     int32_t local = node != NULL ? node[i] : i;
     NOLI_CHECK(context, local >= 0 && local < n_all, NOLI_ERROR_ARGUMENT,
                "%sbody \"%s\" has no vertex %d", where, model->name[body], (int)local);
-    (*vertex)[i] = first + local;
+    (*vertex)[i] = noli_model_vertex(model, body, local);
   }
 done:
   return status;
 }
 
-// Copies a list of vertices, or lists all vertices of the body.
+// Lists the nodes of a body that are positions, or the given ones, by their numbers in the body.
 static NoliStatus copy_nodes(NoliModel* model, int32_t body, const int32_t* node, int32_t n_node,
-                             int32_t offset, int32_t** copy, int32_t* n_copy) {
+                             int32_t** copy, int32_t* n_copy) {
   NoliStatus status = NOLI_OK;
   int32_t n_all = model->vert_first[body + 1] - model->vert_first[body];
   for (int32_t i = 0; node != NULL && i < n_node; i++) {
@@ -510,9 +538,34 @@ static NoliStatus copy_nodes(NoliModel* model, int32_t body, const int32_t* node
   *n_copy = node != NULL ? n_node : n_all - noli_model_angle_count(model, body);
   NOLI_NEW(model->context, *copy, *n_copy);
   for (int32_t i = 0; i < *n_copy; i++) {
-    (*copy)[i] = offset + (node != NULL ? node[i] : i);
+    (*copy)[i] = node != NULL ? node[i] : i;
   }
 done:
+  return status;
+}
+
+// The nodes that a motion prescribes: of a body that is carried all or none.
+static NoliStatus copy_moved(NoliModel* model, const NoliMotionDef* def, NoliMotion* motion) {
+  NoliStatus status = NOLI_OK;
+  const int32_t* node = def->node;
+  bool* given = NULL;
+  int32_t n = model->carried[def->body] ? noli_model_vertex_count(model, def->body) : 0,
+          n_given = 0;
+  NOLI_NEW_ZERO(model->context, given, n);
+  for (int32_t i = 0; n > 0 && node != NULL && i < def->n_node; i++) {
+    NOLI_CHECK(model->context, node[i] < n, NOLI_ERROR_ARGUMENT, "body \"%s\" has no vertex %d",
+               model->name[def->body], (int)node[i]);
+    n_given += given[node[i]] ? 0 : 1;
+    given[node[i]] = true;
+  }
+  NOLI_CHECK(model->context, n == 0 || node == NULL || n_given == n, NOLI_ERROR_ARGUMENT,
+             "%s%sbody \"%s\" is rigid: a motion prescribes all of it, not %d of its %d vertices",
+             def->where != NULL ? def->where : "", def->where != NULL ? ": " : "",
+             model->name[def->body], (int)n_given, (int)n);
+  NOLI_TRY(copy_nodes(model, def->body, n > 0 ? NULL : node, def->n_node, &motion->node,
+                      &motion->n_node));
+done:
+  noli_free(model->context, given);
   return status;
 }
 
@@ -527,8 +580,7 @@ static NoliStatus copy_motions(NoliModel* model, const NoliSimDef* def) {
     motion->calls = model->calls;
     motion->end = motion->def.ends_beyond ? model->n_ends++ : NOLI_NULL_INDEX;
     int32_t body = motion->def.body;
-    NOLI_TRY(copy_nodes(model, body, motion->def.node, motion->def.n_node, 0, &motion->node,
-                        &motion->n_node));
+    NOLI_TRY(copy_moved(model, &def->motions[m], motion));
     motion->def.node = NULL;
     motion->def.name = NULL;
     NOLI_NEW(context, motion->X, 3 * (int64_t)motion->n_node);
@@ -541,6 +593,28 @@ done:
   return status;
 }
 
+// The vertices that a force acts on. Bodies that are carried have their mass at their nodes, and
+// their faces between the vertices of the host.
+static NoliStatus copy_loaded(NoliModel* model, const NoliForceDef* def, NoliForce* force) {
+  NoliStatus status = NOLI_OK;
+  bool on_faces = force->kind == NOLI_FORCE_TRACTION || force->kind == NOLI_FORCE_PRESSURE;
+  if (model->carried[def->body] && (def->node != NULL || on_faces)) {
+    NOLI_CHECK(model->context, force->kind != NOLI_FORCE_ACCELERATION, NOLI_ERROR_ARGUMENT,
+               "%s%sbody \"%s\" is rigid: an acceleration acts on all of it; leave out the "
+               "vertices",
+               def->where != NULL ? def->where : "", def->where != NULL ? ": " : "",
+               model->name[def->body]);
+    return noli_model_list_vertices(model, "", def->body, def->node, def->n_node, &force->node,
+                                    &force->n_node);
+  }
+  NOLI_TRY(copy_nodes(model, def->body, def->node, def->n_node, &force->node, &force->n_node));
+  for (int32_t i = 0; i < force->n_node; i++) {
+    force->node[i] += model->vert_first[def->body];
+  }
+done:
+  return status;
+}
+
 static NoliStatus copy_forces(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_NEW_ZERO(model->context, model->force, def->n_forces);
@@ -548,8 +622,7 @@ static NoliStatus copy_forces(NoliModel* model, const NoliSimDef* def) {
     NoliForce* force = &model->force[model->n_force++];
     force->def = def->forces[f];
     force->kind = (NoliForceKind)noli_names_index(&noli_force_names, force->def.kind);
-    NOLI_TRY(copy_nodes(model, force->def.body, force->def.node, force->def.n_node,
-                        model->vert_first[force->def.body], &force->node, &force->n_node));
+    NOLI_TRY(copy_loaded(model, &def->forces[f], force));
     force->def.node = NULL;
     force->def.name = NULL;
     for (int32_t i = 0; i < force->n_node; i++) {
@@ -648,6 +721,7 @@ static NoliStatus build_bodies(NoliModel* model, const NoliSimDef* def, bool div
   NOLI_TRY(build_masses(model));
   NOLI_TRY(build_drag(model, def));
   NOLI_TRY(set_static_time(model));
+  set_rigid_stiffness(model);
   NOLI_TRY(noli_regions_build(model, def));
   NOLI_TRY(build_contact(model, def));
   model->problem.size = noli_model_size(model, model->problem.X);
@@ -665,26 +739,43 @@ static NoliStatus check_followers(const NoliModel* model) {
     int32_t body = motion->def.body;
     for (int32_t i = 0; i < motion->n_node; i++) {
       int32_t node = model->vert_first[body] + motion->node[i];
-      NOLI_CHECK(
-          model->context, noli_followers_find(&model->problem.followers, node) == NOLI_NULL_INDEX,
-          NOLI_ERROR_ARGUMENT,
-          "motion %d prescribes vertex %d of \"%s\", which a tie binds: leave out the tie of "
-          "this vertex, or its motion",
-          m, (int)motion->node[i], model->name[body]);
+      int32_t follower = noli_followers_find(&model->problem.followers, node);
+      const char* noun = follower != NOLI_NULL_INDEX
+                             ? noli_connection_list(model->bound[follower].kind)->noun
+                             : "";
+      NOLI_CHECK(model->context, follower == NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
+                 "motion %d prescribes vertex %d of \"%s\", which a %s binds: leave out the %s of "
+                 "this vertex, or its motion",
+                 m, (int)motion->node[i], model->name[body], noun, noun);
     }
   }
 done:
   return noli_fail_at(model->context, where, status);
 }
 
-// Makes nodes followers, or adds forces, as connections do.
-static NoliStatus connect(NoliModel* model, const NoliSimDef* def, bool bind) {
+// Makes nodes followers, as connections of all types bind them.
+static NoliStatus bind(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliBindings bindings;
+  NOLI_TRY(noli_bindings_begin(model, def, &bindings));
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+    const NoliConnectionType* type = noli_connection_list(kind)->type;
+    if (type->bind != NULL && noli_connection_count(kind, def) > 0) {
+      NOLI_TRY(type->bind(model, def, &bindings));
+    }
+  }
+  NOLI_TRY(noli_bindings_finish(&bindings));
+done:
+  noli_bindings_free(&bindings);
+  return status;
+}
+
+static NoliStatus add_forces(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
     const NoliConnectionType* type = noli_connection_list(kind)->type;
-    NoliStatus (*act)(NoliModel*, const NoliSimDef*) = bind ? type->bind : type->add_forces;
-    if (act != NULL && noli_connection_count(kind, def) > 0) {
-      NOLI_TRY(act(model, def));
+    if (type->add_forces != NULL && noli_connection_count(kind, def) > 0) {
+      NOLI_TRY(type->add_forces(model, def));
     }
   }
 done:
@@ -694,13 +785,13 @@ done:
 // Connections, start velocities, motions, loads.
 static NoliStatus build_conditions(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(connect(model, def, true));
+  NOLI_TRY(bind(model, def));
   NOLI_NEW_ZERO(model->context, model->v0, 3 * (int64_t)model->problem.n_vert);
   set_velocities(model, def);
   NOLI_TRY(copy_motions(model, def));
   NOLI_TRY(check_followers(model));
   NOLI_TRY(copy_forces(model, def));
-  NOLI_TRY(connect(model, def, false));
+  NOLI_TRY(add_forces(model, def));
 done:
   return status;
 }
@@ -845,6 +936,7 @@ static void release_parts(NoliModel* model) {
     noli_block_destroy(&problem->block[i]);
   }
   noli_followers_destroy(context, &problem->followers);
+  noli_free(context, model->bound);
   noli_free(context, model->tie);
   noli_surface_destroy(context, &problem->surface);
   noli_volumes_free(context, &problem->volumes);
@@ -909,6 +1001,7 @@ void noli_model_destroy(NoliModel** owner) {
   void* owned[] = {model->name,
                    model->petsc_options,
                    model->obstacle,
+                   model->carried,
                    model->sheet,
                    model->vert_first,
                    model->follower_first,

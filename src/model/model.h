@@ -36,6 +36,13 @@ typedef struct NoliForce {
   NoliForceDef def;
 } NoliForce;
 
+// A node that a connection makes a follower.
+typedef struct NoliBound {
+  int32_t node;
+  int32_t kind; // of the connection, and its number
+  int32_t item;
+} NoliBound;
+
 // Where a tied node is bound before the run: in the corners of a tetrahedron, triangle or segment,
 // or at a single point. Those without a weight come last.
 typedef struct NoliTiePlace {
@@ -72,6 +79,7 @@ typedef struct NoliModel {
   char** name;              // (n_entity)
   char* petsc_options;      // NULL: none
   bool* obstacle;           // (n_body)
+  bool* carried;            // (n_body) vertices of the host are those that the nodes carry
   bool* sheet;              // (n_body) of model/sheets.h; NULL with other contact models
   int32_t* vert_first;      // (n_body + 1) nodes
   int32_t* follower_first;  // (n_body + 1) vertices of the proxy other than nodes
@@ -88,7 +96,9 @@ typedef struct NoliModel {
   bool follows_rest_gap; // the contact distance was reduced because of it
   double* x0;            // (n_vert x 3) initial positions
   double* v0;            // (n_vert x 3) initial velocities
-  NoliTiePlace* tie;     // (n_tie) of all tied nodes, ascending
+  NoliBound* bound;      // (n_bound) as problem.followers.tied
+  int32_t n_bound;
+  NoliTiePlace* tie; // (n_tie) of the nodes that ties bind, ascending
   int32_t n_tie;
 
   NoliMotion* motion;
@@ -105,12 +115,15 @@ static inline void noli_host_called(NoliHostCalls* calls, int32_t change) {
   }
 }
 
-// The number of a vertex within its body: nodes, then the vertices of the proxy that follow them.
+// The number of a vertex within its body: nodes, then the vertices of the proxy that follow them;
+// of bodies that are carried, first the latter.
 static inline int32_t noli_model_local(const NoliModel* model, int32_t vertex) {
   int32_t body = model->problem.surface->body[vertex], first = model->vert_first[body];
-  return vertex < model->problem.n_node
-             ? vertex - first
-             : vertex - model->follower_first[body] + model->vert_first[body + 1] - first;
+  bool node = vertex < model->problem.n_node;
+  int32_t own = vertex - (node ? first : model->follower_first[body]);
+  int32_t n_node = model->vert_first[body + 1] - first;
+  int32_t n_follower = model->follower_first[body + 1] - model->follower_first[body];
+  return model->carried[body] ? own + (node ? n_follower : 0) : own + (node ? 0 : n_node);
 }
 
 // The number of element t of a body's block among all cells.
@@ -127,6 +140,16 @@ int64_t noli_model_element(const NoliModel* model, NoliBlockingElement element, 
 static inline int32_t noli_model_angle_count(const NoliModel* model, int32_t body) {
   const NoliBlock* block = noli_problem_block(&model->problem, body);
   return block != NULL ? block->n_angle : 0;
+}
+
+// Vertices of a body that hosts name, and the vertex of the scene that is number `local` of them.
+static inline int32_t noli_model_vertex_count(const NoliModel* model, int32_t body) {
+  return model->carried[body] ? model->follower_first[body + 1] - model->follower_first[body]
+                              : model->vert_first[body + 1] - model->vert_first[body] -
+                                    noli_model_angle_count(model, body);
+}
+static inline int32_t noli_model_vertex(const NoliModel* model, int32_t body, int32_t local) {
+  return (model->carried[body] ? model->follower_first : model->vert_first)[body] + local;
 }
 
 // Lists the given vertices of a body, or all of them where `node` is NULL: the angles of rods, its

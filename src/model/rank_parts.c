@@ -216,7 +216,9 @@ NoliStatus noli_rank_parts_divide_contacts(NoliModel* model) {
     problem->ranks.home[i] = moves ? problem->ranks.owner[i] : NOLI_NULL_INDEX;
   }
   for (int32_t f = followers->n_tied; f < followers->n; f++) {
-    int32_t leader = followers->node[followers->row[f]];
+    // a body that is welded to the world follows no node
+    int64_t first = followers->row[f];
+    int32_t leader = first < followers->row[f + 1] ? followers->node[first] : 0;
     problem->ranks.home[noli_followers_vertex(followers, f)] = problem->ranks.home[leader];
   }
 done:

@@ -114,7 +114,8 @@ NoliStatus noli_sampling_build(NoliModel* model, const NoliSimDef* def) {
     const NoliBodyDef* body = &def->bodies[b];
     double radius = radius_of(surface, def, b);
     sampling->point[b] = PI * radius * radius;
-    sampling->one_sided[b] = !body->obstacle && (body->plane_strain > 0.0 || body->mesh->n_tet > 0);
+    sampling->one_sided[b] =
+        !body->obstacle && (body->plane_strain > 0.0 || noli_body_given_mesh(body)->n_tet > 0);
   }
   NOLI_NEW(context, sampling->all, model->n_body);
   for (int32_t b = 0; b < model->n_body; b++) {

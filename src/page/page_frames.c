@@ -14,11 +14,13 @@ const NoliPageField noli_page_fields[NOLI_PAGE_FIELDS] = {
     {"plastic_strain", "Equivalent plastic strain", "", 1, .of_cells = true, .optional = true},
     {"rod_normal", "First axis of the section", "", 3, .of_cells = true, .optional = true,
      .hidden = true},
+    {"slid", "Way that contacts have slid", "m", 1, .of_cells = false, .optional = true},
+    {"held", "Contacts that hold (2) or slide (1)", "", 1, .of_cells = false, .optional = true},
 };
 
 const char* const noli_page_arrays[] = {
-    "Points",         "von_mises",      "velocity",   "contact_force",
-    "friction_force", "plastic_strain", "rod_normal", NULL};
+    "Points",         "von_mises",  "velocity", "contact_force", "friction_force",
+    "plastic_strain", "rod_normal", "slid",     "held",          NULL};
 
 // Whole numbers of a position along an axis, and on each side of zero of a component.
 enum { POSITIONS = 65535, SCALARS = 255, COMPONENTS = 127 };
@@ -131,12 +133,18 @@ static void take_field(const NoliFrameLayout* layout, const NoliPageSurface* sur
     average_cells(layout, surface, from, field->n_components, weight, value);
     return;
   }
+  bool is_held = strcmp(field->name, "held") == 0;
+  int32_t n = field->n_components;
   for (int32_t i = 0; i < surface->n_vert; i++) {
-    const float* v = from + 3 * (int64_t)surface->vertex.data[i];
+    int64_t vertex = surface->vertex.data[i];
     if (is_speed) {
+      const float* v = from + 3 * vertex;
       value[i] = sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    } else if (n == 1) {
+      // NaN: nothing is there that could hold or slide
+      value[i] = isnan(from[vertex]) ? 0.0F : from[vertex] + (is_held ? 1.0F : 0.0F);
     } else {
-      memcpy(value + 3 * (int64_t)i, v, 3 * sizeof *v);
+      memcpy(value + (int64_t)n * i, from + n * vertex, (size_t)n * sizeof *from);
     }
   }
 }

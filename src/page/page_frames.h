@@ -21,7 +21,7 @@ typedef struct NoliPageField {
   bool hidden;   // says how bodies are drawn, not what they may be coloured by
 } NoliPageField;
 
-enum { NOLI_PAGE_FIELDS = 8 };
+enum { NOLI_PAGE_FIELDS = 10 };
 extern const NoliPageField noli_page_fields[NOLI_PAGE_FIELDS];
 
 // The arrays of frames from which pages are made (noli_frame_wants).

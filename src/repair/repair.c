@@ -185,9 +185,9 @@ static void repair_end(NoliRepairWork* work) {
 // Both bodies of a connection whose nodes follow each other are one unit.
 static void join_bound(int32_t* parent, const NoliModel* model, const NoliConnectionEnds* ends) {
   const int32_t body[] = {ends->body, ends->to};
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < 2 && body[k] != NOLI_NULL_INDEX; k++) {
     for (int32_t v = model->vert_first[body[k]]; v < model->vert_first[body[k] + 1]; v++) {
-      noli_group_join(parent, model->vert_first[ends->to], v);
+      noli_group_join(parent, model->vert_first[ends->body], v);
     }
   }
 }
@@ -374,8 +374,8 @@ done:
 
 static void describe_move(const NoliRepairWork* work, int32_t body, int32_t n,
                           NoliRepairMove* move) {
-  const double* from = &work->before[3 * (int64_t)work->model->vert_first[body]];
-  const double* to = &work->x[3 * (int64_t)work->model->vert_first[body]];
+  int64_t vertex = noli_model_vertex(work->model, body, 0);
+  const double *from = &work->before[3 * vertex], *to = &work->x[3 * vertex];
   NoliVec3 mean = {0}, first = noli_sub3(noli_load3(to), noli_load3(from));
   for (int64_t v = 0; v < n; v++) {
     NoliVec3 u = noli_sub3(noli_load3(&to[3 * v]), noli_load3(&from[3 * v]));
@@ -406,7 +406,10 @@ static NoliStatus repair_report(NoliRepairWork* work, const NoliSimDef* def, int
   repair->gap = work->model->problem.contact.dhat;
   NOLI_NEW_ZERO(work->context, repair->move, def->n_bodies);
   for (int32_t b = 0; b < def->n_bodies; b++) {
-    describe_move(work, b, def->bodies[b].mesh->n_vert, &repair->move[b]);
+    bool carried = work->model->carried[b];
+    describe_move(work, b,
+                  carried ? noli_model_vertex_count(work->model, b) : def->bodies[b].mesh->n_vert,
+                  &repair->move[b]);
     repair->n_moved += repair->move[b].distance > 0.0 ? 1 : 0;
   }
   repair->x = work->x;

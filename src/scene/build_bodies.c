@@ -135,6 +135,34 @@ done:
   return status;
 }
 
+// A body that is rigid, and what it is given of its mass.
+static NoliStatus read_rigid(const NoliSceneSource* source, const NoliSceneNode* entry,
+                             NoliRigidDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = noli_scene_member(entry, "rigid");
+  NoliSceneNode copies = noli_scene_member(entry, "copies");
+  def->rigid = node.value != NULL && !json_is_false(node.value);
+  if (!json_is_object(node.value)) {
+    return NOLI_OK;
+  }
+  NoliSceneNode mass = noli_scene_member(&node, "mass");
+  NoliSceneNode centre = noli_scene_member(&node, "center");
+  NoliSceneNode inertia = noli_scene_member(&node, "inertia");
+  NOLI_SCENE_CHECK(source, &centre, centre.value == NULL || copies.value == NULL,
+                   "is one place, but there are copies: list each one as a body of its own");
+  def->mass = mass.value != NULL ? noli_scene_number(&mass) : 0.0;
+  def->at_centre = centre.value != NULL;
+  if (def->at_centre) {
+    noli_scene_vector(&centre, def->centre);
+  }
+  for (size_t k = 0; inertia.value != NULL && k < 6; k++) {
+    NoliSceneNode number = noli_scene_item(&inertia, k);
+    def->inertia[k] = noli_scene_number(&number);
+  }
+done:
+  return status;
+}
+
 // Reads the properties that bodies have and obstacles do not.
 static NoliStatus build_bodies_read_body(const NoliSceneSource* source, NoliScene* scene,
                                          const NoliSceneNode* root, const NoliSceneNode* entry,
@@ -149,6 +177,7 @@ static NoliStatus build_bodies_read_body(const NoliSceneSource* source, NoliScen
         NOLI_ERROR_MEMORY, "out of memory");
   }
   noli_scene_store(entry, &noli_scene_body_format, body, sizeof *body);
+  NOLI_TRY(read_rigid(source, entry, &body->rigid));
   NoliBodyCells cells = noli_body_elements(body);
   NOLI_TRY(noli_scene_read_fields(source, scene, entry, body, NULL, cells.n, &body->material,
                                   &body->fields));

@@ -44,11 +44,18 @@ done:
   return status;
 }
 
+// The entry of an end: 0 `body`, 1 `to`.
+static NoliSceneNode end_of(const NoliSceneNode* entry, int32_t kind, int end) {
+  static const char* const common[2] = {"body", "to"};
+  const char* own = noli_connection_list(kind)->type->keys[end];
+  return noli_scene_member(entry, own != NULL ? own : common[end]);
+}
+
 // The other ends of the connections: the targets of "to" are empty for the ground and fixed points.
-static NoliStatus find_to(const NoliSceneSource* source, NoliScene* scene,
+static NoliStatus find_to(const NoliSceneSource* source, NoliScene* scene, int32_t kind,
                           const NoliSceneNode* entry, Ends* ends, NoliConnectionEnds* common) {
   NoliStatus status = NOLI_OK;
-  NoliSceneNode body = noli_scene_member(entry, "body"), to = noli_scene_member(entry, "to");
+  NoliSceneNode body = end_of(entry, kind, 0), to = end_of(entry, kind, 1);
   NoliSceneNode select = noli_scene_member(entry, "to_select");
   ends->targets[1].count = 0;
   NOLI_SCENE_CHECK(source, &select, select.value == NULL || json_is_string(to.value),
@@ -76,7 +83,7 @@ static NoliStatus add_items(const NoliSceneSource* source, NoliScene* scene, int
   NoliStatus status = NOLI_OK;
   const NoliSceneTargets* targets = ends->targets;
   NoliConnectionEnds common = noli_connection_ends(kind, item);
-  NOLI_TRY(find_to(source, scene, entry, ends, &common));
+  NOLI_TRY(find_to(source, scene, kind, entry, ends, &common));
   NOLI_TRY(noli_scene_keep_place(source, scene, entry, &common.where));
   for (int64_t k = 0; k < targets[0].count; k++) {
     common.body = ends->entities[0].data[k];
@@ -109,14 +116,18 @@ static NoliStatus build_connections_add_entry(const NoliSceneSource* source, Nol
   };
   NoliStatus status = NOLI_OK;
   const NoliConnectionList* list = noli_connection_list(kind);
-  NoliSceneNode body = noli_scene_member(entry, "body");
+  NoliSceneNode body = end_of(entry, kind, 0), select = noli_scene_member(entry, "select");
   Item item;
   list->init(&item);
-  NOLI_TRY(noli_scene_find_targets(source, scene, entry, &ends->targets[0], &ends->entities[0]));
+  NOLI_TRY(noli_scene_find_selected(source, scene, &body, &select, &ends->targets[0],
+                                    &ends->entities[0]));
   NOLI_SCENE_CHECK(source, &body,
                    scene->entities.data[ends->entities[0].data[0]].kind == NOLI_SCENE_BODY,
                    "\"%.80s\" is an obstacle; %s", noli_scene_string(&body), list->type->obstacle);
   noli_scene_store(entry, formats[kind], &item, list->size);
+  if (kind == NOLI_CONNECTION_JOINT) {
+    item.joint.has_to_at = noli_scene_member(entry, "b_at").value != NULL;
+  }
   const char* defect = list->type->defect != NULL ? list->type->defect(&item) : NULL;
   NOLI_SCENE_CHECK(source, entry, defect == NULL, "the %s %s", list->noun, defect);
   NOLI_TRY(add_items(source, scene, kind, entry, ends, &item));

@@ -375,6 +375,25 @@ SHARED_OBJECT(
           "Damping of all together: times the speed at which the ends part.",
           INTO(NoliSpringDef, damping)));
 LIST(springs, noli_scene_spring_format, 0, "a list of objects");
+FROM_TABLE(joint_type, NOLI_CHOICE_JOINT);
+SHARED_OBJECT(noli_scene_joint_format, "joint", NOLI_SCENE_ANY,
+              REQUIRED("type", joint_type, NULL,
+                       "`\"ball\"`: both share a point; `\"hinge\"`: an axis; `\"weld\"`: all.",
+                       INTO(NoliJointDef, type)),
+              REQUIRED("a", text, NULL, "Name of a rigid body."),
+              FIELD("b", text, NULL, NULL,
+                    "Name of the other body: rigid, or, for a ball, any; default: the world."),
+              FIELD("name", text, NULL, NULL, "Name for results; default: `joint N`."),
+              FIELD("at", vector, "[0, 0, 0]", "m", "The point at the start; a weld needs none.",
+                    INTO(NoliJointDef, at)),
+              FIELD("b_at", vector, NULL, "m",
+                    "The point of `b`, if it is given: an error if they do not meet.",
+                    INTO(NoliJointDef, to_at)),
+              FIELD("axis", vector, "[0, 0, 1]", NULL, "Axis of a hinge, of any nonzero length.",
+                    INTO(NoliJointDef, axis)),
+              FIELD("contact", boolean, "false", NULL, "Whether the two bodies collide.",
+                    INTO(NoliJointDef, contact)));
+LIST(joints, noli_scene_joint_format, 0, "a list of objects");
 // solver, debug: build.c; output: build.c, build_probes.c
 
 OBJECT(augmented_lagrangian, "augmented_lagrangian", NOLI_SCENE_ANY,
@@ -516,6 +535,7 @@ static const NoliSceneField scene_fields[] = {
           "Vertices of one body bound to points of another one: see docs/howto/ties.md."),
     FIELD("springs", springs, "[]", NULL,
           "Springs between bodies, or to fixed points: see docs/howto/loads.md."),
+    FIELD("joints", joints, "[]", NULL, "Joints of rigid bodies: see docs/background/rigid.md."),
     FIELD("solver", solver, "{}", NULL, "Solver.", ITS_MEMBERS),
     FIELD("output", noli_scene_output_format, "{}", NULL, "Output."),
     FIELD("design", noli_scene_design_format, NULL, NULL,

@@ -231,6 +231,16 @@ OBJECT(
 OBJECT(point_body, "point_body", NOLI_SCENE_ANY,
        REQUIRED("radius", positive, "m", "Radius of the balls whose mass the points have.",
                 INTO(NoliBodyDef, point.radius)));
+static const NoliSceneType inertia = FIXED_LIST(number, 6, "a list of 6 numbers");
+OBJECT(
+    rigid_masses, "rigid_body", NOLI_SCENE_ANY,
+    FIELD("mass", positive, NULL, "kg",
+          "Mass; default: `material.density` times the volume that the surface encloses."),
+    FIELD("center", vector, NULL, "m", "Centre of mass in the scene; default: that of the volume."),
+    FIELD("inertia", inertia, NULL, "kg m^2",
+          "Moments of inertia about the centre in the axes of the scene, xx, yy, zz, xy, yz, xz; "
+          "default: those of the volume with this mass."));
+static const NoliSceneType rigid_body = EITHER(&boolean, &rigid_masses);
 // places (select.c)
 
 SHARED_OBJECT(
@@ -329,6 +339,10 @@ SHARED_OBJECT(
     FIELD("point", point_body, NULL, NULL,
           "If given, the points of the mesh are free particles: docs/background/rods.md",
           ITS_MEMBERS),
+    FIELD(
+        "rigid", rigid_body, NULL, NULL,
+        "`true`, or given masses: the body moves as a whole and carries the triangles of the mesh, "
+        "or the boundary of its tetrahedra: docs/background/rigid.md"),
     FIELD("velocity", vector, "[0, 0, 0]", "m/s", "Initial velocity.", INTO(NoliBodyDef, velocity)),
     FIELD("angular_velocity", vector, "[0, 0, 0]", "rad/s",
           "Initial angular velocity about the centre of mass.",

@@ -592,8 +592,8 @@ static NoliStatus read_kind(const NoliSceneSource* source, const NoliSceneNode* 
   *kind = &noli_body_solid;
   for (int32_t k = 0; noli_body_kind_at(k) != NULL; k++) {
     const char* key = noli_body_kind_at(k)->key;
-    if (key != NULL && noli_scene_member(entry, key).value != NULL) {
-      NoliSceneNode node = noli_scene_member(entry, key);
+    NoliSceneNode node = noli_scene_member(entry, key != NULL ? key : "");
+    if (node.value != NULL && !json_is_false(node.value)) {
       NOLI_SCENE_CHECK(source, &node, before == NULL,
                        "a body is of one kind; this one has \"%s\", too", before);
       before = key;

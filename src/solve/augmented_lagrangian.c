@@ -22,6 +22,7 @@
 #include "math/vec3.h"
 #include "solve/balance.h"
 #include "solve/direction.h"
+#include "solve/easing.h"
 #include "solve/line_search.h"
 #include "solve/method.h"
 #include "solve/prescribed.h"
@@ -99,6 +100,7 @@ typedef struct Solve {
   int32_t adjustments;       // of mu and delta
   bool boundary_done;        // prescribed nodes of y are at their targets
   bool full_step;            // the last Newton step was not cut
+  bool eased;                // it saw rigid bodies softer than they are
   bool settled;              // x may be the end of the step, except that forces do not balance
   // Elements would invert on the straight path from x to y although both states are valid: y has
   // passed around an obstacle. It restarts from x, and x follows each of its Newton steps.
@@ -247,6 +249,7 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   stat->energy_change = search.change;
   solve->full_step = taken >= 1.0;
   solve->iterations++;
+  NOLI_TRY(noli_easing_update(stage, solve->full_step, &solve->eased));
 done:
   return status;
 }
@@ -336,8 +339,8 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
     NOLI_TRY(check_residual(solve, stat));
     measure_error(solve, stat);
     bool near = solve->energy_error <= solve->energy_scale * (1.0 + TIE);
-    if ((solve->full_step && near) || solve->step_by_step ||
-        stat->step_speed < NEGLIGIBLE * stage->step.tolerance) {
+    bool ends = (solve->full_step && near) || stat->step_speed < NEGLIGIBLE * stage->step.tolerance;
+    if ((ends && !solve->eased) || solve->step_by_step) {
       break;
     }
     NOLI_TRY(noli_stage_record(stage, stat));
@@ -492,6 +495,7 @@ static NoliStatus start_from_prediction(Solve* solve) {
                                   : 0.0;
     }
   }
+  noli_easing_turn_step(stage);
   noli_prescribed_set_step(stage);
   NOLI_TRY(bound_inversion(stage, stage->here->x, KEEP_VOLUME, false, &bound));
   for (int64_t j = 0; bound >= 1.0 && j < 3 * (int64_t)stage->problem->n_vert; j++) {
@@ -612,6 +616,7 @@ static NoliStatus begin(Solve* solve) {
     solve->energy_limit += noli_active_set_recover_gaps(solve->set, recovery_work);
   }
   NOLI_TRY(start_from_prediction(solve));
+  NOLI_TRY(noli_easing_begin(stage));
 done:
   return status;
 }
@@ -662,7 +667,7 @@ static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
       stage->record.contacts_max = stat.active;
     }
     NOLI_TRY(adjust(&solve, stat.alpha));
-    converged = solve.beta < problem->solver.toi_tolerance &&
+    converged = solve.beta < problem->solver.toi_tolerance && !solve.eased &&
                 (problem->solver.toi_termination || stat.step_speed < stage->step.tolerance);
     if (converged) {
       NOLI_TRY(energy_settled(&solve, stat.alpha, &converged));
@@ -676,6 +681,7 @@ static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
   }
   augmented_lagrangian_end(&solve);
 done:
+  noli_easing_end(stage);
   stage->record.attempt = stat;
   *iterations = solve.iterations;
   return status;

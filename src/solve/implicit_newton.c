@@ -19,6 +19,7 @@
 #include "base/timer.h"
 #include "solve/balance.h"
 #include "solve/direction.h"
+#include "solve/easing.h"
 #include "solve/friction_end.h"
 #include "solve/method.h"
 #include "solve/newton_system.h"
@@ -405,6 +406,22 @@ static NoliStatus start_again(Search* search, const NoliNewtonStat* stat) {
   return search->n_starts < MAX_STARTS ? start_better(search) : fail_stuck(search, stat);
 }
 
+// Chooses the stiffness of rigid bodies for the next iteration; |r| of another one is no measure of
+// progress.
+static NoliStatus ease(Search* search, bool* converged) {
+  NoliStatus status = NOLI_OK;
+  bool eased;
+  double share = search->stage->search.share;
+  NOLI_TRY(noli_easing_update(search->stage, *converged, &eased));
+  *converged = *converged && !eased;
+  if (share != search->stage->search.share) {
+    search->norm_before = search->norm_mark = 0.0;
+    search->norm_start = (double)INFINITY;
+  }
+done:
+  return status;
+}
+
 // One iteration; `*converged` if it ends at the solution.
 static NoliStatus implicit_newton_iterate(Search* search, bool* converged) {
   NoliStatus status = NOLI_OK;
@@ -439,6 +456,7 @@ static NoliStatus implicit_newton_iterate(Search* search, bool* converged) {
   if (found) {
     NOLI_TRY(implicit_newton_take_step(search, &stat, converged));
   }
+  NOLI_TRY(ease(search, converged));
   NOLI_TRY(noli_prescribed_update(stage, *converged, &changed));
   *converged = *converged && !changed;
   NOLI_TRY(noli_stage_record(stage, &stat));
@@ -456,6 +474,7 @@ static NoliStatus implicit_newton(NoliStage* stage, int32_t* iterations) {
   Search search = {.stage = stage, .work = stage->work.method};
   mark_start(&search);
   noli_balance_begin(stage);
+  NOLI_TRY(noli_easing_begin(stage));
   for (bool converged = false; !converged;) {
     NOLI_CHECK(stage->context, search.n_iterations < stage->problem->solver.max_iterations,
                NOLI_NOT_CONVERGED,
@@ -478,6 +497,7 @@ static NoliStatus implicit_newton(NoliStage* stage, int32_t* iterations) {
   // for reports
   NOLI_TRY(noli_stage_energy(stage));
 done:
+  noli_easing_end(stage);
   *iterations = search.n_iterations + search.n_start_iterations;
   return status;
 }

@@ -1,5 +1,6 @@
 #include "solve/predictor.h"
 
+#include "solve/easing.h"
 #include "solve/prescribed.h"
 
 // Fraction of a gap that a prediction may consume.
@@ -73,10 +74,12 @@ NoliStatus noli_predict(NoliStage* stage, const double* velocity, bool* taken) {
   }
   NOLI_TRY(noli_stage_energy(stage));
   move_under_loads(stage);
+  noli_easing_turn_step(stage);
   noli_prescribed_set_step(stage);
   NOLI_TRY(try_step(stage, taken));
   if (!*taken) {
     move_on(stage, velocity);
+    noli_easing_turn_step(stage);
     noli_prescribed_set_step(stage);
     NOLI_TRY(try_step(stage, taken));
   }

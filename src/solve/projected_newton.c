@@ -3,6 +3,7 @@
 #include "solve/balance.h"
 #include "solve/detour.h"
 #include "solve/direction.h"
+#include "solve/easing.h"
 #include "solve/friction_end.h"
 #include "solve/line_search.h"
 #include "solve/method.h"
@@ -230,7 +231,7 @@ static NoliStatus end_iteration(Newton* newton, const NoliStepFilter* filter,
   NoliStatus status = NOLI_OK;
   NoliStage* stage = newton->stage;
   NoliNewtonStat* stat = &newton->stat;
-  bool joined, changed, converged, away = stage->search.detour.away, stiffer = false;
+  bool joined, changed, converged, eased, away = stage->search.detour.away, stiffer = false;
   NOLI_TRY(noli_stage_keep_contacts(stage, stat->alpha / fmin(filter->ccd, 1.0), &joined));
 
   // adapt the barrier, release or pull prescribed nodes
@@ -246,6 +247,8 @@ static NoliStatus end_iteration(Newton* newton, const NoliStepFilter* filter,
                is_settled(stage, search->released) && !away;
   bool nearly = is_short(stat, filter, exact, ROUGH * newton->tolerance) && !away;
   NOLI_TRY(test_end(newton, small, nearly, &converged));
+  NOLI_TRY(noli_easing_update(stage, converged, &eased));
+  converged = converged && !eased;
   NOLI_TRY(noli_prescribed_update(stage, converged, &changed));
 
   // record and test for the end
@@ -304,6 +307,7 @@ NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool pla
   noli_detour_reset(stage);
   noli_balance_begin(stage);
   NOLI_TRY(noli_stage_energy(stage));
+  NOLI_TRY(noli_easing_begin(stage));
 
   while (!ended) {
     status = projected_newton_iterate(&newton, *iterations, &ended);
@@ -323,6 +327,7 @@ NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool pla
     }
   }
 done:
+  noli_easing_end(stage);
   stage->record.attempt = newton.stat;
   if (stage->search.knows_last) {
     noli_stage_clear_last(stage);

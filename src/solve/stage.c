@@ -47,6 +47,7 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
     NOLI_NEW_ZERO(context, stage->loads.curved[k].value, curved_values(stage, k));
   }
   NOLI_NEW_ZERO(context, stage->search.last, n);
+  stage->search.share = 1.0;
   NOLI_NEW_ZERO(context, stage->search.detour.start, n);
   NOLI_NEW_ZERO(context, stage->search.step, n);
   NOLI_NEW_ZERO(context, stage->search.gradient, n);

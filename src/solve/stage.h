@@ -156,7 +156,10 @@ typedef struct NoliStageSearch {
   double* rounding;       // (n_vert x 3) of the gradient, if computed: solve/rounding.h
   double* last;           // (n_vert x 3) x before the last Newton step, if `knows_last`
   bool knows_last;
-  bool* unknown; // (n_vert) scratch
+  bool* unknown;      // (n_vert) scratch
+  double share;       // of the stiffness of rigid bodies, in (0, 1]: solve/easing.h
+  int32_t n_softened; // how often a solve has reduced it
+  int32_t n_extra;    // iterations of a solve for the stretch of rigid bodies alone
   NoliDetour detour;
 } NoliStageSearch;
 

@@ -32,6 +32,16 @@ static void add_consistent_load(NoliSim* sim, int32_t body, double* acceleration
   }
 }
 
+// Adds a force on a vertex that is no node to the nodes behind it.
+static void add_to_nodes(const NoliFollowers* followers, int32_t vertex, NoliVec3 force,
+                         double* load) {
+  int32_t f = noli_followers_find(followers, vertex);
+  for (int64_t k = followers->row[f]; k < followers->row[f + 1]; k++) {
+    double* at = load + 3 * (int64_t)followers->node[k];
+    noli_store3(at, noli_mul_add3(noli_load3(at), followers->weight[k], force));
+  }
+}
+
 void noli_sim_force_value(const NoliSim* sim, int32_t force, int32_t i, double t, double* value) {
   const NoliForceDef* def = &sim->model->force[force].def;
   int64_t node = sim->model->force[force].node[i];
@@ -87,7 +97,12 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t, int32_t 
                       : force->kind == NOLI_FORCE_TOTAL        ? mass / force->total_mass
                                                                : 1.0;
       for (int32_t k = 0; k < 3; k++) {
-        to[3 * node + k] += factor * value[k];
+        value[k] *= factor;
+      }
+      if (on_faces || node < model->problem.n_node) {
+        noli_store3(to + 3 * node, noli_add3(noli_load3(to + 3 * node), noli_load3(value)));
+      } else {
+        add_to_nodes(&model->problem.followers, (int32_t)node, noli_load3(value), to);
       }
     }
     if (on_faces) {

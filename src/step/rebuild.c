@@ -171,6 +171,7 @@ static void copy_host(const NoliSim* from, NoliSim* to) {
   to->host.n_body_changes = from->host.n_body_changes;
   to->outcome.friction_warned = from->outcome.friction_warned;
   to->outcome.imbalance_warned = from->outcome.imbalance_warned;
+  to->outcome.stretch_warned = from->outcome.stretch_warned;
 }
 
 // Exchanges the contents of two simulations, except for the stage of the barrier, whose problem is

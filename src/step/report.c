@@ -1,5 +1,6 @@
 #include "step/report.h"
 
+#include "fem/blocks/block_rigid.h"
 #include "math/vec3.h"
 #include "solve/friction_end.h"
 #include "solve/prescribed.h"
@@ -7,6 +8,9 @@
 
 #include <float.h>
 #include <stdio.h>
+
+// Largest |A^T A - I| of a rigid body without a warning.
+#define STRETCH_ALLOWED 1e-6
 
 // Kinetic and potential energies, momentum and speed of all nodes with inertia.
 static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
@@ -38,6 +42,22 @@ static void sum_slips(const NoliSim* sim, NoliStepReport* report) {
     report->contacts_held += slides ? 0 : 1;
     report->slid = fmax(report->slid, slips->data[i].path);
   }
+}
+
+// How far rigid bodies are from being rigid; `*body` the worst one.
+static double find_stretch(const NoliSim* sim, int32_t* body) {
+  const NoliModel* model = sim->model;
+  double largest = 0.0;
+  *body = NOLI_NULL_INDEX;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    const NoliBlock* block = noli_problem_block(&model->problem, b);
+    if (block != NULL && block->type == &noli_block_rigid) {
+      double stretch = noli_rigid_stretch(block, model->problem.range[b].begin, sim->state.x);
+      *body = stretch > largest ? b : *body;
+      largest = fmax(largest, stretch);
+    }
+  }
+  return largest;
 }
 
 void noli_sim_report(NoliSim* sim, double wall) {
@@ -88,6 +108,8 @@ void noli_sim_report(NoliSim* sim, double wall) {
               record->timing.contacts + record->timing.line_search);
   sum_motion(sim, report);
   sum_slips(sim, report);
+  int32_t worst;
+  report->rigid_stretch = find_stretch(sim, &worst);
 }
 
 void noli_sim_report_failure(NoliSim* sim, NoliStatus status, double wall) {
@@ -161,8 +183,23 @@ static void warn_of_imbalance(NoliSim* sim) {
            100.0 * worst->share, 100.0 * allowed);
 }
 
+// Warns once if a rigid body was stretched more than it should be.
+static void warn_of_stretch(NoliSim* sim) {
+  int32_t body;
+  double stretch = find_stretch(sim, &body);
+  if (sim->outcome.stretch_warned || stretch <= STRETCH_ALLOWED) {
+    return;
+  }
+  sim->outcome.stretch_warned = true;
+  noli_log(sim->context, NOLI_LOG_WARNING,
+           "step %lld: forces stretch the rigid body \"%s\" by %.2g (allowed %g); a smaller "
+           "time.step makes it stiffer (rigid_stretch in steps.csv has all steps)",
+           (long long)*sim->state.step, noli_sim_entity_name(sim, body), stretch, STRETCH_ALLOWED);
+}
+
 void noli_sim_judge_solution(NoliSim* sim) {
   describe_blocker(sim);
   warn_of_friction(sim);
   warn_of_imbalance(sim);
+  warn_of_stretch(sim);
 }

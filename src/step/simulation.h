@@ -91,6 +91,7 @@ typedef struct NoliOutcome {
   int64_t next_notice;   // Newton iterations of the step before the next progress message
   bool friction_warned;  // a warning about its error was given
   bool imbalance_warned; // a warning about forces that do not balance was given
+  bool stretch_warned;   // a warning about rigid bodies that are stretched was given
 } NoliOutcome;
 
 // The caller of the library.

@@ -457,6 +457,25 @@ def check_plastic_strain(work):
     assert "plastic_strain" not in Page(f"{work}/run/view.html").text.split('id="file-')[0]
 
 
+def check_sticking(work):
+    """Runs that write which contacts hold, and how far they have slid, have pages that show it."""
+    directory, scene = f"{work}/sticking", f"{work}/sticking.json"
+    blocks = [{"name": name, "mesh": {"box": {"size": [0.1, 0.02, 0.1], "cells": [2, 1, 2]}}, "translate": [0, 0.0102, z],
+               "material": {"young": 1e6}, "velocity": [speed, 0, 0]} for name, z, speed in (("slides", 0, 0.5), ("stands", 0.2, 0))]
+    with open(scene, "w") as file:
+        json.dump({"bodies": blocks, "time": {"step": 0.01, "duration": 0.1}, "half_spaces": [{"name": "floor"}],
+                   "friction": {"coefficient": 0.3}, "output": {"fields": ["slid", "held"]}}, file)
+    run("run", scene, "-o", directory)
+    run("view", directory)
+    page = Page(f"{directory}/view.html")
+    assert [field["name"] for field in page.about["fields"][-2:]] == ["slid", "held"]
+    _, body, _ = page.surface()
+    *_, (_, fields, _, _, _) = page.frames()
+    slid, held = fields["slid"], fields["held"]
+    assert abs(held[body == 0].max() - 1) < 0.01 and abs(held[body == 1].max() - 2) < 0.01 and held.min() == 0
+    assert 0.03 < slid[body == 0].max() < 0.05 and slid[body == 1].max() < 1e-3
+
+
 def check_elliptic_sections(work):
     """Pages of runs with frames of both formats, and of the scene, know both radii and the first axis of a section."""
     scene = {
@@ -497,6 +516,7 @@ def main():
         check_progress(directory)
         check_kept_fresh(work)
         check_plastic_strain(work)
+        check_sticking(work)
         check_elliptic_sections(work)
         broken = check_scene_page(work)
         program = find_browser()

@@ -29,7 +29,7 @@ static void rows_are_resolved(void** state) {
   NoliContext* context = test_context(2);
   NoliFollowers followers = with_proxy(context);
   int32_t failed = 0;
-  const NoliTiedNodes tied = {2, tied_node, tied_row, tied_vertex, tied_weight};
+  const NoliTiedNodes tied = {2, tied_node, tied_row, tied_vertex, tied_weight, NULL};
   ASSERT_OK(noli_followers_tie(context, &tied, X, &followers, &failed));
   assert_int_equal(failed, NOLI_NULL_INDEX);
   assert_null(noli_followers_defect(&followers));
@@ -86,7 +86,7 @@ static void circles_and_crowds_are_refused(void** state) {
   NoliFollowers followers = with_proxy(context);
   int32_t failed = 0;
   static const int32_t circle[4] = {6, 5, 4, 3};
-  NoliTiedNodes tied = {2, tied_node, tied_row, circle, tied_weight};
+  NoliTiedNodes tied = {2, tied_node, tied_row, circle, tied_weight, NULL};
   assert_int_equal(noli_followers_tie(context, &tied, X, &followers, &failed), NOLI_ERROR_ARGUMENT);
   assert_true(failed == 4 || failed == 5);
   assert_null(noli_followers_defect(&followers));
@@ -105,7 +105,7 @@ static void circles_and_crowds_are_refused(void** state) {
   const int64_t row[2] = {0, N};
   ASSERT_OK(noli_followers_begin(context, N + 1, 0, 0, &followers));
   ASSERT_OK(noli_followers_finish(context, &followers));
-  tied = (NoliTiedNodes){1, &last, row, vertex, weight};
+  tied = (NoliTiedNodes){1, &last, row, vertex, weight, NULL};
   assert_int_equal(noli_followers_tie(context, &tied, rest, &followers, &failed),
                    NOLI_ERROR_TOO_LARGE);
   assert_int_equal(failed, N);

@@ -273,6 +273,20 @@ def continued(n_ranks, directory, name, wanted, tolerance):
         compare(name, "continued", wanted, tolerance)
 
 
+def pairs_agree():
+    """Friction with a direction, and adhesion with its friction, where contacts are divided among ranks."""
+    scene, pair = os.path.abspath("pair.json"), {"a": "ball", "b": "block", "friction": 0.1, "friction_across": 0.4, "direction": [1, 0, 0.5]}
+    for name, more in (("direction", {}), ("adhesion", {"adhesion": 0.5, "adhesion_range": 2e-3})):
+        with open(scene, "w", encoding="utf-8") as file:
+            json.dump({**PILE, "pairs": [{**pair, **more}]}, file)
+        simulate(0, scene, "alone", 6, "--threads", "1")
+        if more and not min(float(row["adhesion_energy"]) for row in history("alone")) < 0:
+            fail("nothing adheres")
+        for n_ranks in (2, 3):
+            simulate(n_ranks, scene, "several", 6, "--threads", "1")
+            compare(f"{name} on {n_ranks} ranks", "several", "alone", TOLERANCE)
+
+
 def runs_resume():
     """Checkpoints of 3, 4 and 1 ranks and of a process alone go on on others; on as many as before with the same bits."""
     scene = write_pile()
@@ -522,7 +536,7 @@ def killed_ranks_end_all():
 
 
 TESTS = {test.__name__: test for test in
-         (documents_tell, examples_agree, variants_agree, bits_repeat, runs_resume, errors_end_once, searches_agree, frames_come_in_parts, full_disks_end_all,
+         (documents_tell, examples_agree, variants_agree, bits_repeat, pairs_agree, runs_resume, errors_end_once, searches_agree, frames_come_in_parts, full_disks_end_all,
           refused_memory_ends_all, two_ranks_have_room, killed_ranks_end_all)}
 LONG = {test.__name__: test for test in (every_example, public_scenes)}
 

@@ -59,7 +59,7 @@ static void the_table_has_every_number(void** state) {
 // Definitions that are valid together.
 typedef struct Defs {
   NoliContext* context;
-  NoliMesh *box, *other, *plane, *line;
+  NoliMesh *box, *other, *plane, *line, *brick;
   NoliContextDef own_context;
   NoliCcdOptions ccd;
   NoliGcpDef gcp;
@@ -73,6 +73,7 @@ typedef struct Defs {
   NoliVolumeDef volume;
   NoliTieDef tie;
   NoliSpringDef spring;
+  NoliJointDef joint;
   NoliSimDef sim_def;
   NoliSim* sim;
   NoliProbeDef probe;
@@ -112,6 +113,8 @@ static void make_bodies(Defs* d) {
   memcpy(d->line->point, (int32_t[]){0, 1}, 2 * sizeof(int32_t));
   noli_mesh_transform(d->other, one, zero, (double[]){0, 0.11, 0});
   noli_mesh_transform(d->plane, one, zero, (double[]){0, 2, 0});
+  ASSERT_OK(noli_mesh_make_box(context, size, cells, false, &d->brick));
+  noli_mesh_transform(d->brick, one, zero, (double[]){0, 3, 0});
   for (int b = 0; b < 5; b++) {
     d->body[b] = noli_default_body_def();
     d->body[b].name = names[b];
@@ -124,6 +127,9 @@ static void make_bodies(Defs* d) {
   d->body[0].n_parts = 1;
   d->body[1].material.prony = &d->prony;
   d->body[2].shell.thickness = 1e-3;
+  d->body[3].mesh = d->brick;
+  d->body[3].name = "brick";
+  d->body[3].rigid.rigid = true;
 }
 
 static void make_lists(Defs* d) {
@@ -150,6 +156,9 @@ static void make_lists(Defs* d) {
   d->tie.n_node = 1;
   d->tie.to = 1;
   d->tie.distance = (NoliScaled){10.0, false};
+  d->joint = noli_default_joint_def();
+  d->joint.body = 3;
+  d->joint.at[1] = 3.0;
   d->spring = noli_default_spring_def();
   d->spring.stiffness = 1.0;
   d->sim_def = noli_default_sim_def();
@@ -162,6 +171,7 @@ static void make_lists(Defs* d) {
   d->sim_def.volumes = &d->volume;
   d->sim_def.ties = &d->tie;
   d->sim_def.springs = &d->spring;
+  d->sim_def.joints = &d->joint;
   d->sim_def.n_half_spaces = d->sim_def.n_motions = d->sim_def.n_forces = d->sim_def.n_pairs = 1;
   d->sim_def.n_volumes = d->sim_def.n_ties = d->sim_def.n_springs = 1;
 }
@@ -223,6 +233,7 @@ static void free_defs(Defs* d) {
   noli_mesh_destroy(d->context, &d->box);
   noli_mesh_destroy(d->context, &d->other);
   noli_mesh_destroy(d->context, &d->plane);
+  noli_mesh_destroy(d->context, &d->brick);
   noli_mesh_destroy(d->context, &d->line);
   test_context_done(&d->context);
 }
@@ -233,6 +244,16 @@ static NoliStatus create_sim(Defs* d) {
   NoliSim* sim = NULL;
   NoliStatus status = noli_sim_create(d->context, &d->sim_def, &sim);
   noli_sim_destroy(&sim);
+  return status;
+}
+
+// With a rigid body, which has no derivatives, and its joint.
+static NoliStatus create_joined(Defs* d) {
+  d->sim_def.n_bodies = 4;
+  d->sim_def.n_joints = 1;
+  NoliStatus status = create_sim(d);
+  d->sim_def.n_bodies = 3;
+  d->sim_def.n_joints = 0;
   return status;
 }
 
@@ -332,6 +353,7 @@ static const Taker takers[NOLI_NUMBERS_COUNT] = {
     [NOLI_NUMBERS_SHELL] = {offsetof(Defs, body[2].shell), create_sim},
     [NOLI_NUMBERS_ROD] = {offsetof(Defs, body[0].rod), create_sim},
     [NOLI_NUMBERS_POINT] = {offsetof(Defs, body[0].point), create_sim},
+    [NOLI_NUMBERS_RIGID] = {offsetof(Defs, body[0].rigid), create_sim},
     [NOLI_NUMBERS_HALF_SPACE] = {offsetof(Defs, half_space), create_sim},
     [NOLI_NUMBERS_MOTION] = {offsetof(Defs, motion), create_sim},
     [NOLI_NUMBERS_FORCE] = {offsetof(Defs, force), create_sim},
@@ -339,6 +361,7 @@ static const Taker takers[NOLI_NUMBERS_COUNT] = {
     [NOLI_NUMBERS_VOLUME] = {offsetof(Defs, volume), create_sim},
     [NOLI_NUMBERS_TIE] = {offsetof(Defs, tie), create_sim},
     [NOLI_NUMBERS_SPRING] = {offsetof(Defs, spring), create_sim},
+    [NOLI_NUMBERS_JOINT] = {offsetof(Defs, joint), create_joined},
     [NOLI_NUMBERS_PROBE] = {offsetof(Defs, probe), open_run},
     [NOLI_NUMBERS_RUN] = {offsetof(Defs, run), open_run},
     [NOLI_NUMBERS_PARAMETER] = {offsetof(Defs, parameter), create_parameters},

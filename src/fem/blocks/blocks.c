@@ -7,6 +7,7 @@
 
 // The order of the blocks of a problem.
 static const NoliBlockType* const types[] = {
+    &noli_block_rigid,   //
     &noli_block_tets,    //
     &noli_block_shells,  //
     &noli_block_twisted, //

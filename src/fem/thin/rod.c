@@ -12,6 +12,8 @@
 #define KAPPA_SQR_MIN 1e-24
 // A rest turn with 1 + cos(theta) below this is a fold.
 #define FOLD 1e-12
+// Edges whose angle has a smaller sine lie in no plane but that of their rounding.
+#define STRAIGHT 1e-13
 
 static NoliVec3 rod_vertex(const double* x, int32_t node) {
   return noli_load3(x + 3 * (int64_t)node);
@@ -143,6 +145,69 @@ static void hessian_by_edges(const Turn* turn, double first, double second, doub
   }
 }
 
+// The plane of two edges: n of each is t turned by a right angle towards the inside of the turn,
+// and b is normal to the plane. Where they are straight, any plane.
+typedef struct TurnPlane {
+  double sine;
+  NoliVec3 t[2], n[2], b;
+} TurnPlane;
+
+static TurnPlane plane_of(const Turn* turn) {
+  TurnPlane plane = {.t = {turn->t0, turn->t1}};
+  // c0 is t1 - c t0 over l0, without cancellation but for rounding along t0
+  NoliVec3 towards = noli_scale3(turn->l0, turn->c0);
+  towards = noli_mul_add3(towards, -noli_dot3(towards, turn->t0), turn->t0);
+  plane.sine = noli_norm3(towards);
+  plane.n[0] = noli_normalize3(plane.sine > STRAIGHT ? towards : noli_orthogonal3(turn->t0));
+  plane.b = noli_cross3(turn->t0, plane.n[0]);
+  plane.n[1] = noli_cross3(plane.b, turn->t1);
+  return plane;
+}
+
+// The projection of the same Hessian. The energy depends on the angle of the edges alone, so that
+// motions in their plane, (t, n) of each edge, and along its normal do not couple: with s and c of
+// the angle, f = dE/dc, g = d2E/dc2 and q = g s^2 - f c,
+//   in the plane  [0, -f s / l0^2; ., q / l0^2], [0, f s / l1^2; ., q / l1^2], between n0 and n1
+//   -q / (l0 l1); along the normal  -f c / l0^2, -f c / l1^2, between both f / (l0 l1).
+static void projected_by_edges(const Turn* turn, double first, double second, double H[36]) {
+  TurnPlane plane = plane_of(turn);
+  double l0 = turn->l0, l1 = turn->l1, s = plane.sine, c = turn->c;
+  double q = second * s * s - first * c, aside = first * s, both = 1.0 / (l0 * l1);
+  double in[16] = {0.0,
+                   -aside / (l0 * l0),
+                   0.0,
+                   0.0, //
+                   -aside / (l0 * l0),
+                   q / (l0 * l0),
+                   0.0,
+                   -q * both, //
+                   0.0,
+                   0.0,
+                   0.0,
+                   aside / (l1 * l1), //
+                   0.0,
+                   -q * both,
+                   aside / (l1 * l1),
+                   q / (l1 * l1)};
+  double along[4] = {-first * c / (l0 * l0), first * both, first * both, -first * c / (l1 * l1)};
+  noli_project_psd(4, in);
+  noli_project_psd(2, along);
+  for (int e = 0; e < 2; e++) {
+    for (int f = e; f < 2; f++) {
+      NoliVec3 by_t = noli_add3(noli_scale3(in[8 * e + 2 * f], plane.t[f]),
+                                noli_scale3(in[8 * e + 2 * f + 1], plane.n[f]));
+      NoliVec3 by_n = noli_add3(noli_scale3(in[8 * e + 4 + 2 * f], plane.t[f]),
+                                noli_scale3(in[8 * e + 4 + 2 * f + 1], plane.n[f]));
+      NoliMat3 block = noli_add33(noli_outer33(plane.t[e], by_t), noli_outer33(plane.n[e], by_n));
+      block = noli_add33(block, noli_scale33(along[2 * e + f], noli_outer33(plane.b, plane.b)));
+      for (int k = 0; k < 9; k++) {
+        H[6 * (3 * e + k / 3) + 3 * f + k % 3] = block.m[k / 3][k % 3];
+        H[6 * (3 * f + k % 3) + 3 * e + k / 3] = block.m[k / 3][k % 3];
+      }
+    }
+  }
+}
+
 // Derivatives of the edges by the nodes: e0 = x1 - x0, e1 = x2 - x1.
 static const double share[2][3] = {{-1.0, 1.0, 0.0}, {0.0, -1.0, 1.0}};
 
@@ -182,9 +247,10 @@ void noli_turning_evaluate(const void* data, const double* x, int64_t begin, int
     }
     if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
       double H[36];
-      hessian_by_edges(&turn, k * first, k * second, H);
       if (what & NOLI_EVAL_PROJECTED) {
-        noli_project_psd(6, H);
+        projected_by_edges(&turn, k * first, k * second, H);
+      } else {
+        hessian_by_edges(&turn, k * first, k * second, H);
       }
       write_turn(H, out->hessian + 54 * (i - begin));
     }

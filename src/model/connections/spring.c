@@ -79,26 +79,20 @@ static int32_t closest(const Places* places, const double* X, const double* at) 
 
 // ---- springs of a definition --------------------------------------------------------------------
 
-// The vertices of an end that a spring may have.
-static int32_t count_vertices(const NoliModel* model, int32_t body) {
-  return model->vert_first[body + 1] - model->vert_first[body] -
-         noli_model_angle_count(model, body);
-}
-
 static int32_t end_size(const NoliModel* model, int32_t body, const int32_t* node, int32_t n_node) {
-  return node != NULL ? n_node : count_vertices(model, body);
+  return node != NULL ? n_node : noli_model_vertex_count(model, body);
 }
 
 // Vertex i of an end.
 static int32_t vertex_of(const NoliModel* model, int32_t body, const int32_t* node, int32_t i) {
-  return model->vert_first[body] + (node != NULL ? node[i] : i);
+  return noli_model_vertex(model, body, node != NULL ? node[i] : i);
 }
 
 static NoliStatus check_vertices(const NoliModel* model, const char* prefix, int32_t body,
                                  const int32_t* node, int32_t n_node) {
   NoliStatus status = NOLI_OK;
   for (int32_t i = 0; node != NULL && i < n_node; i++) {
-    NOLI_CHECK(model->context, node[i] < count_vertices(model, body), NOLI_ERROR_ARGUMENT,
+    NOLI_CHECK(model->context, node[i] < noli_model_vertex_count(model, body), NOLI_ERROR_ARGUMENT,
                "%s: body \"%s\" has no vertex %d", prefix, model->name[body], (int)node[i]);
   }
 done:
@@ -124,7 +118,7 @@ static NoliStatus add_spring(NoliModel* model, const NoliSpringDef* def, const c
   springs->at_rest[s] = other == NOLI_NULL_INDEX && !def->at_point;
   springs->n++;
 
-  int32_t first = model->vert_first[def->body];
+  int32_t first = noli_model_vertex(model, def->body, 0);
   NOLI_CHECK(model->context, vertex != other, NOLI_ERROR_ARGUMENT,
              "%s joins vertex %d of \"%s\" to itself: give the other end other vertices", prefix,
              (int)(vertex - first), model->name[def->body]);

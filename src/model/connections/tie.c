@@ -1,17 +1,14 @@
-// Ties: nodes that follow the point of an element of another body that each of them is bound to,
-// and the primitives that touch there permanently.
+// Ties: nodes that follow the point of an element of another body that each of them is bound to.
 #include "define/connection.h"
 
-#include "base/array.h"
 #include "base/sized.h"
-#include "collide/broad_phase.h"
 #include "collide/bvh.h"
 #include "collide/closest.h"
 #include "collide/facets.h"
 #include "math/vec3.h"
-#include "model/model.h"
+#include "model/connections/bindings.h"
 
-#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,8 +28,6 @@ typedef struct Place {
   double weight[4];
 } Place;
 
-typedef NOLI_ARRAY(int32_t) Vertices;
-
 typedef struct Ties {
   NoliModel* model;
   const NoliSimDef* def;
@@ -46,7 +41,6 @@ typedef struct Ties {
   NoliFacets facets;
   NoliForest forest;   // of facets
   NoliForest elements; // of elements
-  Vertices attached;   // pairs
 } Ties;
 
 // Start of messages about a tie.
@@ -452,147 +446,6 @@ done:
   return status;
 }
 
-// ---- followers ----------------------------------------------------------------------------------
-
-static NoliStatus fail_to_follow(const Ties* ties, int32_t node, NoliStatus status) {
-  const NoliModel* model = ties->model;
-  int32_t index = ties->tie[node];
-  const NoliTieDef* tie = &ties->def->ties[index];
-  char where[160];
-  tie_describe(ties, index, where);
-  return noli_fail(model->context, status,
-                   status == NOLI_ERROR_ARGUMENT
-                       ? "%svertex %d of \"%s\" would be tied to itself: the vertices that it "
-                         "is bound to are tied to it, directly or through other ties"
-                       : "%svertex %d of \"%s\" follows too many vertices through chains of ties",
-                   where, node - model->vert_first[tie->body], model->name[tie->body]);
-}
-
-static NoliStatus make_followers(Ties* ties) {
-  NoliStatus status = NOLI_OK;
-  NoliModel* model = ties->model;
-  NoliContext* context = model->context;
-  int64_t* row = NULL;
-  int32_t *vertex = NULL, failed = NOLI_NULL_INDEX;
-  double* weight = NULL;
-  NOLI_NEW(context, row, (int64_t)ties->n + 1);
-  NOLI_NEW(context, vertex, 4 * (int64_t)ties->n);
-  NOLI_NEW(context, weight, 4 * (int64_t)ties->n);
-
-  // one row of weights for each tied vertex
-  row[0] = 0;
-  for (int32_t t = 0; t < ties->n; t++) {
-    const Place* place = &ties->place[t];
-    int64_t to = row[t];
-    for (int32_t i = 0; i < place->n; i++) {
-      vertex[to] = place->vertex[i];
-      weight[to] = place->weight[i];
-      to += place->weight[i] < 0.0 || place->weight[i] > 0.0 ? 1 : 0;
-    }
-    row[t + 1] = to;
-  }
-
-  // tied vertices follow from the start on
-  const NoliTiedNodes tied = {ties->n, ties->node, row, vertex, weight};
-  status = noli_followers_tie(context, &tied, model->problem.X, &model->problem.followers, &failed);
-  if (failed != NOLI_NULL_INDEX) {
-    status = fail_to_follow(ties, failed, status);
-  }
-  NOLI_TRY(status);
-  noli_followers_move(&model->problem.followers, model->problem.X, noli_context_threads(context),
-                      model->x0);
-done:
-  noli_free(context, row);
-  noli_free(context, vertex);
-  noli_free(context, weight);
-  return status;
-}
-
-// ---- touching primitives ------------------------------------------------------------------------
-
-static NoliStatus attach(Ties* ties, int32_t a, int32_t b) {
-  NoliStatus status = NOLI_OK;
-  if (a != b) {
-    NOLI_PUSH(ties->model->context, &ties->attached, a);
-    NOLI_PUSH(ties->model->context, &ties->attached, b);
-  }
-done:
-  return status;
-}
-
-static bool is_tied(const Ties* ties, int32_t vertex) {
-  return vertex < ties->model->problem.n_node && ties->tie[vertex] != NOLI_NULL_INDEX;
-}
-
-// Two primitives that touch at the start: the tied vertices of each are attached to the other one.
-static NoliStatus attach_primitives(Ties* ties, int32_t n_a, const int32_t* a, int32_t n_b,
-                                    const int32_t* b) {
-  NoliStatus status = NOLI_OK;
-  for (int32_t i = 0; i < n_a; i++) {
-    for (int32_t k = 0; k < n_b; k++) {
-      if (is_tied(ties, a[i]) || is_tied(ties, b[k])) {
-        NOLI_TRY(attach(ties, a[i], b[k]));
-      }
-    }
-  }
-done:
-  return status;
-}
-
-// All pairs of primitives that are closer than the reach of ties and have a tied vertex.
-static NoliStatus attach_near(Ties* ties, double reach) {
-  NoliStatus status = NOLI_OK;
-  const NoliModel* model = ties->model;
-  const NoliSurface* surface = model->problem.surface;
-  NoliBroadPhase* broad_phase = NULL;
-  NoliCandidates candidates = {0};
-  NOLI_TRY(noli_broad_phase_create(model->context, surface, &broad_phase));
-  NOLI_TRY(noli_broad_phase_find(broad_phase, ties->x, ties->x, reach, NULL, &candidates));
-  int64_t n_point = candidates.point_triangle.count;
-
-  for (int64_t i = 0; i < n_point + candidates.edge_edge.count; i++) {
-    bool is_edge = i >= n_point;
-    NoliPrimitivePair pair =
-        is_edge ? candidates.edge_edge.data[i - n_point] : candidates.point_triangle.data[i];
-    int32_t n_a = is_edge ? 2 : 1, n_b = 4 - n_a;
-    const int32_t* a = is_edge ? &surface->edge[2 * (int64_t)pair.a] : &pair.a;
-    const int32_t* b =
-        is_edge ? &surface->edge[2 * (int64_t)pair.b] : &surface->tri[3 * (int64_t)pair.b];
-    NoliVec3 x[4];
-    for (int32_t k = 0; k < 4; k++) {
-      x[k] = ties_position(ties, k < n_a ? a[k] : b[k - n_a]);
-    }
-    double d_sqr = is_edge ? noli_distance_sqr_edge_edge(x) : noli_distance_sqr_point_triangle(x);
-    if (d_sqr <= reach * reach) {
-      NOLI_TRY(attach_primitives(ties, n_a, a, n_b, b));
-    }
-  }
-done:
-  noli_candidates_free(model->context, &candidates);
-  noli_broad_phase_destroy(&broad_phase);
-  return status;
-}
-
-// Attaches tied nodes to the elements that they are bound to, and primitives that touch at the
-// start.
-static NoliStatus attach_all(Ties* ties) {
-  NoliStatus status = NOLI_OK;
-  double reach = ties->touching;
-  for (int32_t k = 0; k < ties->def->n_ties; k++) {
-    reach = fmax(reach, 2.0 * ties->largest[k]);
-  }
-  for (int32_t t = 0; t < ties->n; t++) {
-    for (int32_t i = 0; i < ties->place[t].n; i++) {
-      NOLI_TRY(attach(ties, ties->node[t], ties->place[t].vertex[i]));
-    }
-  }
-  NOLI_TRY(attach_near(ties, reach));
-  NOLI_TRY(noli_surface_attach(ties->model->context, ties->model->problem.surface,
-                               ties->attached.count / 2, ties->attached.data));
-done:
-  return status;
-}
-
 // ---- ties of a definition -----------------------------------------------------------------------
 
 static void tie_report(const Ties* ties) {
@@ -618,29 +471,37 @@ static void ties_release(Ties* ties) {
   noli_facets_release(context, &ties->facets);
   noli_forest_release(context, &ties->forest);
   noli_forest_release(context, &ties->elements);
-  noli_array_free(context, &ties->attached);
 }
 
-static NoliStatus bind_ties(NoliModel* model, const NoliSimDef* def) {
+// The vertices of a place without weight touch the node all the same.
+static NoliStatus add_bindings(const Ties* ties, NoliBindings* bindings) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t t = 0; t < ties->n; t++) {
+    const Place* place = &ties->place[t];
+    NoliBound bound = {ties->node[t], NOLI_CONNECTION_TIE, ties->tie[ties->node[t]]};
+    NOLI_TRY(noli_bindings_add(bindings, bound, place->n, place->vertex, place->weight, NULL));
+  }
+  for (int32_t k = 0; k < ties->def->n_ties; k++) {
+    bindings->reach = fmax(bindings->reach, 2.0 * ties->largest[k]);
+  }
+done:
+  return status;
+}
+
+static NoliStatus bind_ties(NoliModel* model, const NoliSimDef* def, NoliBindings* bindings) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
-  Ties ties = {.model = model, .def = def, .x = model->x0};
+  Ties ties = {.model = model, .def = def, .x = model->x0, .touching = bindings->touching};
   NOLI_NEW(context, ties.tie, model->problem.n_node);
   NOLI_NEW_ZERO(context, ties.largest, def->n_ties);
   for (int32_t i = 0; i < model->problem.n_node; i++) {
     ties.tie[i] = NOLI_NULL_INDEX;
   }
-  double size = model->problem.size.d;
-  for (int64_t i = 0; i < 3 * (int64_t)model->problem.n_vert; i++) {
-    size = fmax(size, fabs(ties.x[i]));
-  }
-  ties.touching = 64.0 * DBL_EPSILON * size;
 
   NOLI_TRY(tie_mark_nodes(&ties));
   NOLI_TRY(plant_trees(&ties));
   NOLI_TRY(find_places(&ties));
-  NOLI_TRY(make_followers(&ties));
-  NOLI_TRY(attach_all(&ties));
+  NOLI_TRY(add_bindings(&ties, bindings));
   tie_report(&ties);
 done:
   ties_release(&ties);

@@ -72,7 +72,7 @@ static bool touches_outside(const NoliAuditor* auditor, int64_t step) {
 static bool is_simple(const NoliModel* model) {
   const NoliProblem* problem = &model->problem;
   return strcmp(model->integrator->name, "backward_euler") == 0 && model->n_motion == 0 &&
-         model->n_force == 0 && problem->inertia.n_drag == 0 &&
+         model->n_force == 0 && problem->inertia.n_drag == 0 && !problem->followers.grounded &&
          !noli_problem_has_consistent_mass(problem) && !problem->contact.model->has_targets;
 }
 

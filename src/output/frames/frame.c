@@ -68,7 +68,7 @@ static void append_bodies(const NoliSim* sim, bool* is_solid, NoliFrameLayout* l
     for (int32_t t = model->cell_first[b]; t < model->cell_first[b + 1]; t++) {
       const int32_t* tet = model->cell + 4 * (int64_t)t;
       int32_t n = noli_model_cell_size(tet);
-      append_cell(layout, n, tet, types[n]);
+      append_cell(layout, n, tet, model->carried[b] ? NOLI_CELL_POLY_VERTEX : types[n]);
     }
   }
 }

@@ -14,6 +14,7 @@ typedef enum NoliFrameType {
 // Types of cells, with the numbers of VTK.
 enum {
   NOLI_CELL_VERTEX = 1,
+  NOLI_CELL_POLY_VERTEX = 2, // the nodes of a body that moves as a whole
   NOLI_CELL_LINE = 3,
   NOLI_CELL_TRIANGLE = 5,
   NOLI_CELL_TETRAHEDRON = 10,

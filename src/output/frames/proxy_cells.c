@@ -92,6 +92,13 @@ NoliStatus noli_proxy_cells_find(NoliContext* context, const NoliModel* model, i
                                  int32_t n_tri, const int32_t* tri, int32_t* element) {
   NoliStatus status = NOLI_OK;
   Elements elements;
+  // the one element of a body that moves as a whole; its vertices may follow nodes of others
+  if (model->carried[body]) {
+    for (int64_t i = 0; i < 3 * (int64_t)n_tri; i++) {
+      element[i] = model->cell_first[body];
+    }
+    return NOLI_OK;
+  }
   NOLI_TRY(elements_create(context, model, body, &elements));
   for (int64_t t = 0; t < n_tri; t++) {
     int32_t node[NODES_MAX], n = 0, own[NODES_MAX];

@@ -9,7 +9,7 @@ const PARTS = {
   defect: {colour: [0.82, 0.12, 0.12], alpha: 1, over: true},
 };
 // Colours in the order of their keys.
-const COLOUR_ORDER = ["body", "von_mises", "speed", "contact_force", "friction_force", "contact_pressure", "displacement", "distance", "plastic_strain"];
+const COLOUR_ORDER = ["body", "von_mises", "speed", "contact_force", "friction_force", "contact_pressure", "displacement", "distance", "plastic_strain", "slid", "held"];
 const KEYS = [
   [" ", "space", "play or pause", () => play(!state.playing)],
   ["ArrowRight", "right", "next frame", () => show(state.frame + 1)],

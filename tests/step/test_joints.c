@@ -1,0 +1,408 @@
+// Joints: shared points of rigid bodies, against closed forms and independent integrations.
+#include "world.h"
+
+#include "math/vec3.h"
+#include "noli/output.h"
+
+#define GRAVITY 9.80665
+enum { JOINTS = 32 };
+
+typedef struct Linkage {
+  World world;
+  NoliJointDef joint[JOINTS];
+} Linkage;
+
+static Linkage* linkage_new(void) {
+  static Linkage linkage;
+  linkage.world = world_new(1);
+  linkage.world.def.joints = linkage.joint;
+  return &linkage;
+}
+
+// A bar from p to q along x, of 4 cm.
+static int32_t add_bar(Linkage* linkage, double from, double to, double y) {
+  World* world = &linkage->world;
+  int32_t body = world_add(world, make_box(world, to - from, 0.04, 0.04, 1),
+                           (double[]){0.5 * (from + to), y, 0.0});
+  world->body[body].rigid.rigid = true;
+  return body;
+}
+
+static NoliJointDef* add_joint(Linkage* linkage, const char* type, int32_t body, int32_t to,
+                               double x, double y) {
+  NoliJointDef* joint = &linkage->joint[linkage->world.def.n_joints++];
+  *joint = noli_default_joint_def();
+  joint->type = type;
+  joint->body = body;
+  joint->to = to;
+  joint->at[0] = x;
+  joint->at[1] = y;
+  return joint;
+}
+
+static void rigid_step(World* world) {
+  world_step(world);
+  ASSERT_AT_MOST(world->report.rigid_stretch, 1e-6);
+}
+
+static NoliBodyState state_of(const World* world, int32_t body) {
+  NoliBodyState state;
+  ASSERT_OK(noli_sim_body_state(world->sim, body, &state));
+  return state;
+}
+
+// The place of a point of a rigid body that was at p at rest: from its eight corners.
+static NoliVec3 point_of(const World* world, int32_t body, NoliVec3 p) {
+  const NoliModel* model = world->sim->model;
+  const int32_t* node = model->cell + 4 * (int64_t)model->cell_first[body];
+  const double *x = noli_sim_positions(world->sim), *X = noli_sim_rest_positions(world->sim);
+  NoliVec3 x0 = noli_load3(x + 3 * node[0]), X0 = noli_load3(X + 3 * node[0]), edge[2][3];
+  for (int k = 0; k < 3; k++) {
+    edge[0][k] = noli_sub3(noli_load3(X + 3 * node[k + 1]), X0);
+    edge[1][k] = noli_sub3(noli_load3(x + 3 * node[k + 1]), x0);
+  }
+  NoliMat3 sides = noli_columns33(edge[0][0], edge[0][1], edge[0][2]);
+  NoliMat3 inverse = noli_inverse33(&sides);
+  NoliVec3 w = noli_mul33_vec(&inverse, noli_sub3(p, X0));
+  NoliVec3 at = noli_mul_add3(x0, w.x, edge[1][0]);
+  return noli_mul_add3(noli_mul_add3(at, w.y, edge[1][1]), w.z, edge[1][2]);
+}
+
+// ---- pendulums ----------------------------------------------------------------------------------
+
+// The angle below the horizontal after a second of a bar of length L that is let go there, by the
+// classical Runge-Kutta method: I a'' = m g L/2 cos(a).
+static double exact_angle(double L) {
+  double rate = 0.5 * GRAVITY * L / ((L * L + 0.04 * 0.04) / 12.0 + 0.25 * L * L);
+  double a = 0.0, w = 0.0;
+  int n = 4000;
+  for (int i = 0; i < n; i++) {
+    double h = 1.0 / n, k[4], l[4];
+    for (int s = 0; s < 4; s++) {
+      double part = s == 0 ? 0.0 : s == 3 ? h : 0.5 * h;
+      double before = s == 0 ? 0.0 : l[s - 1], turn = s == 0 ? 0.0 : k[s - 1];
+      k[s] = w + part * before;
+      l[s] = rate * cos(a + part * turn);
+    }
+    a += h / 6.0 * (k[0] + 2.0 * k[1] + 2.0 * k[2] + k[3]);
+    w += h / 6.0 * (l[0] + 2.0 * l[1] + 2.0 * l[2] + l[3]);
+  }
+  return a;
+}
+
+static double swing(const char* type, const char* integrator, int n_steps) {
+  double L = 0.5;
+  Linkage* linkage = linkage_new();
+  World* world = &linkage->world;
+  int32_t bar = add_bar(linkage, 0.0, L, 0.0);
+  add_joint(linkage, type, bar, NOLI_NULL_INDEX, 0.0, 0.0);
+  world->def.integrator = integrator;
+  world->def.time_step = 1.0 / n_steps;
+  world->def.tolerance = (NoliScaled){1e-8, NOLI_ABSOLUTE};
+  world_start(world);
+  for (int n = 0; n < n_steps; n++) {
+    rigid_step(world);
+    ASSERT_AT_MOST(noli_norm3(point_of(world, bar, noli_vec3(0, 0, 0))), 1e-13);
+  }
+  NoliBodyState state = state_of(world, bar);
+  ASSERT_NEAR(hypot(state.centre[0], state.centre[1]), 0.5 * L, 1e-8);
+  ASSERT_AT_MOST(fabs(state.centre[2]), 1e-8);
+  double angle = atan2(-state.centre[1], state.centre[0]);
+  world_done(world);
+  return fabs(angle - exact_angle(L));
+}
+
+static void pendulums_swing(void** state) {
+  (void)state;
+  static const struct {
+    const char* integrator;
+    double order;
+  } of[] = {{"backward_euler", 1}, {"bdf2", 2}, {"tr_bdf2", 2}, {"trapezoidal", 2}};
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    double error[2] = {swing("hinge", of[i].integrator, 200),
+                       swing("hinge", of[i].integrator, 400)};
+    double order = log2(error[0] / error[1]);
+    print_message("%s: angle off by %.2e and %.2e, order %.2f\n", of[i].integrator, error[0],
+                  error[1], order);
+    ASSERT_NEAR(order, of[i].order, 0.3);
+  }
+  ASSERT_AT_MOST(swing("ball", "bdf2", 200), 0.01);
+}
+
+// ---- chains and loops ---------------------------------------------------------------------------
+
+// A chain of bars in free flight: its points stay shared, momentum is that of its weight, and
+// angular momentum is kept as well as by a single body.
+static void chains_fly(void** state) {
+  (void)state;
+  enum { BARS = 5, STEPS = 40 };
+  for (int t = 0; t < 3; t++) {
+    const char* type = (const char*[]){"ball", "hinge", "weld"}[t];
+    Linkage* linkage = linkage_new();
+    World* world = &linkage->world;
+    for (int b = 0; b < BARS; b++) {
+      int32_t bar = add_bar(linkage, 0.2 * b, 0.2 * (b + 1), 0.0);
+      // those that give nodes follow
+      world->body[bar].angular_velocity[2] = t < 2 ? b - 2.0 : 1.0;
+      if (b > 0) {
+        add_joint(linkage, type, bar, bar - 1, 0.2 * b, 0.0);
+      }
+    }
+    world->def.integrator = "bdf2";
+    world->def.time_step = 0.005;
+    world_start(world);
+    double before[3], mass = 0.0;
+    for (int b = 0; b < BARS; b++) {
+      mass += state_of(world, b).mass;
+    }
+    for (int n = 0; n < STEPS; n++) {
+      rigid_step(world);
+      if (n == 0) {
+        memcpy(before, world->report.momentum, sizeof before);
+      }
+      for (int b = 1; b < BARS; b++) {
+        NoliVec3 p = noli_vec3(0.2 * b, 0.0, 0.0);
+        double apart = noli_norm3(noli_sub3(point_of(world, b, p), point_of(world, b - 1, p)));
+        ASSERT_AT_MOST(apart, 1e-13);
+      }
+    }
+    double fall = -mass * GRAVITY * 0.005 * (STEPS - 1);
+    for (int k = 0; k < 3; k++) {
+      ASSERT_NEAR(world->report.momentum[k] - before[k], k == 1 ? fall : 0.0, 1e-8 * mass);
+    }
+    if (t == 2) {
+      // what is welded is as long as before
+      NoliVec3 ends[2] = {point_of(world, 0, noli_vec3(0, 0, 0)),
+                          point_of(world, BARS - 1, noli_vec3(1, 0, 0))};
+      ASSERT_NEAR(noli_norm3(noli_sub3(ends[0], ends[1])), 1.0, 1e-7);
+      assert_true(fabs(ends[0].y - ends[1].y) > 0.02);
+    }
+    world_done(world);
+  }
+}
+
+// A parallelogram of three bars on the world falls sideways; its loop closes, one of its equations
+// being met already.
+static void loops_close(void** state) {
+  (void)state;
+  Linkage* linkage = linkage_new();
+  World* world = &linkage->world;
+  double size[3] = {0.03, 0.3, 0.03};
+  for (int b = 0; b < 2; b++) {
+    int32_t leg = world_add(world, make_box(world, size[0], size[1], size[2], 1),
+                            (double[]){0.4 * b, 0.15, 0.0});
+    world->body[leg].rigid.rigid = true;
+    world->body[leg].velocity[0] = 0.3;
+    world->body[leg].angular_velocity[2] = -2.0;
+  }
+  int32_t top = add_bar(linkage, 0.0, 0.4, 0.3);
+  add_joint(linkage, "hinge", 0, NOLI_NULL_INDEX, 0.0, 0.0);
+  add_joint(linkage, "hinge", 1, NOLI_NULL_INDEX, 0.4, 0.0);
+  add_joint(linkage, "hinge", top, 0, 0.0, 0.3);
+  add_joint(linkage, "hinge", top, 1, 0.4, 0.3);
+  world->def.integrator = "bdf2";
+  world->def.time_step = 0.005;
+  world_start(world);
+  for (int n = 0; n < 60; n++) {
+    rigid_step(world);
+    for (int b = 0; b < 2; b++) {
+      NoliVec3 p = noli_vec3(0.4 * b, 0.3, 0.0);
+      double apart = noli_norm3(noli_sub3(point_of(world, b, p), point_of(world, top, p)));
+      ASSERT_AT_MOST(apart, 1e-8);
+      ASSERT_AT_MOST(noli_norm3(noli_sub3(point_of(world, b, noli_vec3(0.4 * b, 0, 0)),
+                                          noli_vec3(0.4 * b, 0, 0))),
+                     1e-13);
+    }
+  }
+  // the legs stay parallel, and the top level
+  NoliVec3 left = point_of(world, top, noli_vec3(0.0, 0.3, 0.0));
+  NoliVec3 right = point_of(world, top, noli_vec3(0.4, 0.3, 0.0));
+  ASSERT_NEAR(left.y, right.y, 1e-6);
+  ASSERT_NEAR(right.x - left.x, 0.4, 1e-6);
+  assert_true(left.x > 0.1);
+  world_done(world);
+}
+
+// ---- soft bodies, the world, restarts -----------------------------------------------------------
+
+// A soft block hangs on a bar that is welded to the world, by a ball joint.
+static void soft_bodies_hang(void** state) {
+  (void)state;
+  Linkage* linkage = linkage_new();
+  World* world = &linkage->world;
+  int32_t bar = add_bar(linkage, 0.0, 0.5, 0.0);
+  int32_t soft = world_add(world, make_box(world, 0.1, 0.1, 0.1, 2), (double[]){0.5, -0.0725, 0});
+  world->body[soft].material.young = 5e4;
+  world->body[soft].material.mass_damping = 10.0;
+  add_joint(linkage, "weld", bar, NOLI_NULL_INDEX, 0.0, 0.0);
+  int32_t hook = world_add(world, make_box(world, 0.05, 0.05, 0.05, 1), (double[]){0.5, -0.2, 0});
+  world->body[hook].rigid.rigid = true;
+  add_joint(linkage, "ball", hook, soft, 0.5, -0.1225);
+  add_joint(linkage, "ball", bar, soft, 0.5, -0.0225);
+  world_expect_refusal(world, "both sides are prescribed or deform, or other joints hold them");
+
+  linkage = linkage_new();
+  world = &linkage->world;
+  bar = add_bar(linkage, 0.0, 0.5, 0.0);
+  soft = world_add(world, make_box(world, 0.1, 0.1, 0.1, 2), (double[]){0.5, -0.0725, 0});
+  world->body[soft].material.young = 5e4;
+  hook = world_add(world, make_box(world, 0.05, 0.05, 0.05, 1), (double[]){0.5, -0.15, 0});
+  world->body[hook].rigid.rigid = true;
+  add_joint(linkage, "ball", bar, soft, 0.5, -0.0225);
+  add_joint(linkage, "ball", hook, soft, 0.5, -0.1225);
+  world_start(world);
+  NoliVec3 p = noli_vec3(0.5, -0.1225, 0.0);
+  for (int n = 0; n < 30; n++) {
+    rigid_step(world);
+  }
+  double nearest = (double)INFINITY;
+  int32_t first, count;
+  noli_sim_body_range(world->sim, soft, &first, &count);
+  NoliVec3 at = point_of(world, hook, p);
+  for (int32_t v = first; v < first + count; v++) {
+    const double *x = noli_sim_positions(world->sim), *X = noli_sim_rest_positions(world->sim);
+    if (noli_norm3(noli_sub3(noli_load3(X + 3 * v), p)) < 1e-9) {
+      nearest = noli_norm3(noli_sub3(noli_load3(x + 3 * v), at));
+    }
+  }
+  ASSERT_AT_MOST(nearest, 1e-13);
+  world_done(world);
+}
+
+static Linkage* walker(void) {
+  Linkage* linkage = linkage_new();
+  World* world = &linkage->world;
+  for (int b = 0; b < 3; b++) {
+    int32_t bar = add_bar(linkage, 0.3 * b, 0.3 * (b + 1), 0.3);
+    add_joint(linkage, b == 1 ? "hinge" : "ball", bar, b == 0 ? NOLI_NULL_INDEX : bar - 1, 0.3 * b,
+              0.3);
+  }
+  world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world->def.friction = 0.3;
+  return linkage;
+}
+
+static void linkages_resume(void** state) {
+  (void)state;
+  static const char* const solvers[] = {"projected_newton", "augmented_lagrangian",
+                                        "implicit_newton"};
+  for (int s = 0; s < 3; s++) {
+    World world[2];
+    static NoliJointDef joint[2][JOINTS];
+    int64_t contacts = 0;
+    for (int w = 0; w < 2; w++) {
+      Linkage* linkage = walker();
+      world[w] = linkage->world;
+      memcpy(joint[w], linkage->joint, sizeof joint[w]);
+      world[w].def.joints = joint[w];
+      world[w].def.solver = solvers[s];
+      world_start(&world[w]);
+    }
+    for (int n = 0; n < 50; n++) {
+      rigid_step(&world[0]);
+      contacts += world[0].report.contacts;
+      if (n == 40) {
+        ASSERT_OK(
+            noli_checkpoint_save(world[0].context, world[0].sim, NULL, "checkpoint_joint.h5"));
+        ASSERT_OK(noli_checkpoint_load(world[1].context, world[1].sim, "checkpoint_joint.h5"));
+      } else if (n > 40) {
+        rigid_step(&world[1]);
+        assert_null(noli_sim_state_difference(world[0].sim, world[1].sim));
+      }
+    }
+    assert_true(contacts > 0);
+    world_done(&world[0]);
+    world_done(&world[1]);
+  }
+}
+
+// ---- refusals -----------------------------------------------------------------------------------
+
+// Rows of chains grow with each link; there is an end to that.
+static void chains_have_an_end(void** state) {
+  (void)state;
+  Linkage* linkage = linkage_new();
+  World* world = &linkage->world;
+  for (int b = 0; b < 16; b++) {
+    add_bar(linkage, 0.5 * b, 0.5 * (b + 1), 0.0);
+    if (b > 0) {
+      add_joint(linkage, "ball", b, b - 1, 0.5 * b, 0.0);
+    }
+  }
+  ASSERT_STATUS(world_create(world), NOLI_ERROR_TOO_LARGE);
+  assert_non_null(strstr(noli_context_message(world->context),
+                         "follows too many vertices through chains of connections"));
+  world_done(world);
+}
+
+static void bad_joints_are_refused(void** state) {
+  (void)state;
+  static const struct {
+    const char* message;
+    int which;
+  } cases[] = {{"its points are 0.1 m apart at the start", 0},
+               {"\"body0\" is not rigid", 1},
+               {"deforms, so it has no axes", 2},
+               {"is 0.281 m away from \"body1\"", 3},
+               {"is an obstacle: make it a rigid body", 4},
+               {"did you mean \"hinge\"", 5},
+               {"it joins body \"body0\" to itself", 6},
+               {"both sides are prescribed or deform", 8},
+               {"has an axis of 0", 9},
+               {"the other body must be", 10}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    Linkage* linkage = linkage_new();
+    World* world = &linkage->world;
+    int32_t bar = add_bar(linkage, 0.0, 0.5, 0.0), other = add_bar(linkage, 0.5, 1.0, 0.0);
+    NoliJointDef* joint = add_joint(linkage, "ball", bar, other, 0.5, 0.0);
+    switch (cases[c].which) {
+    case 0:
+      joint->has_to_at = true;
+      memcpy(joint->to_at, (double[]){0.5, 0.1, 0.0}, sizeof joint->to_at);
+      break;
+    case 1:
+      world->body[bar].rigid.rigid = false;
+      break;
+    case 2:
+      joint->type = "hinge";
+      world->body[other].rigid.rigid = false;
+      break;
+    case 3:
+      world->body[other].rigid.rigid = false;
+      joint->at[1] = 0.3;
+      break;
+    case 4:
+      world->body[other].rigid.rigid = false;
+      world->body[other].obstacle = true;
+      break;
+    case 5:
+      joint->type = "hing";
+      break;
+    case 6:
+      joint->to = bar;
+      break;
+    case 8:
+      world_add_motion(world, other, NULL, NULL);
+      world_add_motion(world, bar, NULL, NULL);
+      break;
+    case 9:
+      joint->axis[2] = 0.0;
+      break;
+    case 10:
+      joint->to = -5;
+      break;
+    default:
+      break;
+    }
+    world_expect_refusal(world, cases[c].message);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(pendulums_swing),       cmocka_unit_test(chains_fly),
+      cmocka_unit_test(loops_close),           cmocka_unit_test(soft_bodies_hang),
+      cmocka_unit_test(linkages_resume),       cmocka_unit_test(chains_have_an_end),
+      cmocka_unit_test(bad_joints_are_refused)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -89,7 +89,8 @@ typedef struct Tape {
   double range, friction;
 } Tape;
 
-// The mean force of steps 40 to 48 over the work per width.
+// The mean force between 40 and 48 mm over the work per width: steps of 0.3 mm, so that the front
+// is at all places within cells.
 static bool peel(const Tape* tape, double* ratio) {
   Run run;
   Settings settings = {0};
@@ -99,10 +100,10 @@ static bool peel(const Tape* tape, double* ratio) {
   set(&settings, "contact.adhesion_range", "%.17g", tape->range);
   set(&settings, "friction.coefficient", "%.17g", tape->friction);
   bool good = run_start(&run, "peel", &settings);
-  for (int k = 1; k <= 48 && good; k++) {
+  for (int k = 1; k <= 160 && good; k++) {
     NoliReaction reaction;
     good = run_step(&run);
-    if (good && k >= 40) {
+    if (good && 0.3 * k >= 40.0) {
       good = noli_sim_reaction(run.sim, 0, NULL, &reaction) == NOLI_OK;
       sum += reaction.force[1];
       n++;
@@ -114,9 +115,9 @@ static bool peel(const Tape* tape, double* ratio) {
 }
 
 static bool peeling(Report* report) {
-  static const Tape tapes[] = {{"[60, 3]", 1e-3, 0.0},
-                               {"[120, 5]", 1e-3, 0.0},
-                               {"[120, 5]", 1e-3, 0.5},
+  static const Tape tapes[] = {{"[60, 4]", 1e-3, 0.0},
+                               {"[120, 6]", 1e-3, 0.0},
+                               {"[120, 6]", 1e-3, 0.5},
                                {"[240, 10]", 1e-3, 0.0},
                                {"[240, 10]", 5e-4, 0.0}};
   report_table(report, "A tape 5 mm wide that is peeled off at 90 degrees, W = 1 J/m^2",
@@ -131,7 +132,7 @@ static bool peeling(Report* report) {
     }
     report_row(report, "%s | %g | %g | %.4f", tapes[k].cells, tapes[k].range, tapes[k].friction,
                ratio);
-    report_check(report, fabs(ratio - 1.0), k == 0 ? 0.05 : 0.02,
+    report_check(report, fabs(ratio - 1.0), tapes[k].friction > 0.0 || k == 0 ? 0.01 : 0.005,
                  "peel force, cells %s, range %g m, mu %g", tapes[k].cells, tapes[k].range,
                  tapes[k].friction);
   }

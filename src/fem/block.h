@@ -236,13 +236,13 @@ struct NoliBlockType {
   const NoliBlockDerivatives* derivatives; // fem/derivatives/block_derivatives.h; NULL: none
 };
 
+extern const NoliBlockType noli_block_rigid;   // rigid bodies
 extern const NoliBlockType noli_block_tets;    // linear tetrahedra, triangles in plane strain
 extern const NoliBlockType noli_block_order_n; // tetrahedra of any order and shape
 extern const NoliBlockType noli_block_shells;  // triangles in space, and the hinges between them
 extern const NoliBlockType noli_block_rods;    // segments, and the turns between them
 extern const NoliBlockType noli_block_twisted; // rods that resist twist, too
 extern const NoliBlockType noli_block_points;  // free particles
-extern const NoliBlockType noli_block_rigid;   // rigid bodies
 
 // Stiffness damping of types with an elasticity.
 extern const NoliBlockDamping noli_block_damping;

@@ -309,6 +309,14 @@ done:
   return status;
 }
 
+bool noli_followers_is_grounded(const NoliFollowers* followers, int32_t follower) {
+  double sum = 0.0;
+  for (int64_t k = followers->row[follower]; k < followers->row[follower + 1]; k++) {
+    sum += followers->weight[k];
+  }
+  return followers->grounded && fabs(sum - 1.0) > 1e-9;
+}
+
 // ---- products
 
 typedef struct Product {

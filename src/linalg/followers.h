@@ -72,6 +72,9 @@ static inline int32_t noli_followers_find(const NoliFollowers* followers, int32_
   return followers->of_node != NULL ? followers->of_node[vertex] : NOLI_NULL_INDEX;
 }
 
+// Whether a tied node follows the world, too: its weights do not sum to one.
+bool noli_followers_is_grounded(const NoliFollowers* followers, int32_t follower);
+
 // Validator of what is finished (base/validate.h): every follower is a combination of nodes alone,
 // whose weights sum to one, and columns say the same as rows.
 const char* noli_followers_defect(const NoliFollowers* followers);

@@ -200,7 +200,7 @@ done:
 // Stiffness of rigid bodies: about STIFF times what a step gives their masses to do, so that their
 // stretch is below 1e-6 unless something moves them by more than their size in a step. Gravity
 // alone, as in long steps and without inertia, stretches no body by more than that either.
-static void set_rigid_stiffness(NoliModel* model) {
+void noli_model_stiffen_rigid(NoliModel* model) {
   NoliProblem* problem = &model->problem;
   double time = model->integrator->quasi_static ? problem->inertia.static_time : model->h;
   double gravity = noli_norm3(noli_load3(model->gravity));
@@ -439,16 +439,17 @@ static NoliStatus build_body_pairs(NoliModel* model, const NoliSimDef* def) {
     }
   }
 
-  // bodies with themselves
+  // bodies with themselves, where their parts move against each other
   for (int32_t b = 0; b < model->n_body; b++) {
-    self[b] = def->contact && def->bodies[b].self_contact && !model->obstacle[b];
+    bool deforms = !model->obstacle[b] && !model->carried[b];
+    self[b] = def->contact && def->bodies[b].self_contact && deforms;
   }
   for (int32_t i = 0; i < def->n_pairs; i++) {
     const NoliPairDef* pair = &def->pairs[i];
     if (pair->a != pair->b) {
       exception[n_exceptions++] = (NoliPairNumber){pair->a, pair->b, pair->contact};
     } else if (pair->a < model->n_body) {
-      self[pair->a] = pair->contact && !model->obstacle[pair->a];
+      self[pair->a] = pair->contact && !model->obstacle[pair->a] && !model->carried[pair->a];
     }
   }
 
@@ -721,7 +722,7 @@ static NoliStatus build_bodies(NoliModel* model, const NoliSimDef* def, bool div
   NOLI_TRY(build_masses(model));
   NOLI_TRY(build_drag(model, def));
   NOLI_TRY(set_static_time(model));
-  set_rigid_stiffness(model);
+  noli_model_stiffen_rigid(model);
   NOLI_TRY(noli_regions_build(model, def));
   NOLI_TRY(build_contact(model, def));
   model->problem.size = noli_model_size(model, model->problem.X);

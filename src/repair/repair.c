@@ -82,7 +82,20 @@ done:
 
 // ---- the work ----
 
-// Vertices of obstacles, with a prescribed component, and angles.
+// Marks the nodes of bodies that follow the world.
+static void mark_grounded(NoliRepairWork* work) {
+  const NoliModel* model = work->model;
+  const NoliFollowers* followers = &model->problem.followers;
+  for (int32_t f = 0; f < followers->n_tied; f++) {
+    int32_t body = work->surface->body[followers->tied[f]];
+    int32_t end = noli_followers_is_grounded(followers, f) ? model->vert_first[body + 1] : 0;
+    for (int32_t v = model->vert_first[body]; v < end; v++) {
+      work->held[v] = true;
+    }
+  }
+}
+
+// Vertices of obstacles, with a prescribed component, bound to the world, and angles.
 static void mark_held(NoliRepairWork* work) {
   const NoliModel* model = work->model;
   for (int32_t v = 0; v < model->problem.n_vert; v++) {
@@ -100,6 +113,7 @@ static void mark_held(NoliRepairWork* work) {
       work->held[v] = true;
     }
   }
+  mark_grounded(work);
 }
 
 // The triangles at each edge, and the points of no edge.

@@ -433,6 +433,17 @@ done:
   return status;
 }
 
+// Parts that joints hold to the world: how they may still turn, the solver finds.
+static void find_grounded(const NoliModel* model, Parts* parts) {
+  const NoliFollowers* followers = &model->problem.followers;
+  for (int32_t f = 0; f < followers->n_tied; f++) {
+    int32_t part = parts->of[followers->tied[f]];
+    if (part != NOLI_NULL_INDEX && noli_followers_is_grounded(followers, f)) {
+      parts->part[part].held = true;
+    }
+  }
+}
+
 NoliStatus noli_sim_require_held(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
@@ -462,6 +473,7 @@ NoliStatus noli_sim_require_held(NoliSim* sim) {
   measure_parts(sim, &parts);
   measure_motions(sim, &parts);
   find_fixed(sim, &parts);
+  find_grounded(sim->model, &parts);
   NOLI_TRY(held_check_parts(sim, &parts, false));
   NOLI_TRY(held_check_parts(sim, &parts, true));
 done:

@@ -296,6 +296,7 @@ NoliStatus noli_sim_set_gravity(NoliSim* sim, const double gravity[3]) {
              "gravity is not finite");
   memcpy(sim->definition.def->gravity, gravity, 3 * sizeof(double));
   memcpy(sim->own_model->gravity, gravity, 3 * sizeof(double));
+  noli_model_stiffen_rigid(sim->own_model);
   noli_sim_clear_past(sim);
 done:
   return status;
@@ -342,6 +343,7 @@ NoliStatus noli_sim_set_time_step(NoliSim* sim, double time_step) {
     noli_state_scale(&sim->state, ratio * ratio);
   }
   sim->own_model->h = sim->definition.def->time_step = time_step;
+  noli_model_stiffen_rigid(sim->own_model);
   keep_stick_length(sim);
   shorten_increments(&sim->own_model->increments, time_step);
   shorten_increments(&sim->definition.def->increments, time_step);

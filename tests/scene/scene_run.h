@@ -28,6 +28,12 @@ static inline void step(Run* run) {
   assert_int_equal(status, NOLI_OK);
 }
 
+static inline void run_until(Run* run, double time) {
+  while (noli_sim_time(run->sim) < time - 1e-9) {
+    step(run);
+  }
+}
+
 static inline void finish(Run* run) {
   noli_sim_destroy(&run->sim);
   noli_scene_destroy(&run->scene);

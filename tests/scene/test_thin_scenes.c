@@ -1,6 +1,8 @@
 // Scenes of thin bodies after figures of [Larionov2024] and [Zheng2025], smaller than there.
 #include "scene_run.h"
 
+#include "noli/live.h"
+
 #include "math/vec3.h"
 
 // ---- [Larionov2024] fig. 7: a sleeve on an arm that bends ---------------------------------------
@@ -267,12 +269,35 @@ static void layers_fall_onto_a_moving_ball(void** state) {
   }
 }
 
+// ---- a tape that is peeled ----------------------------------------------------------------------
+
+// Where the end stands upright, the force is the work of adhesion times the width; friction adds
+// less than 1 %.
+static void a_tape_is_peeled_with_the_work_of_adhesion(void** state) {
+  (void)state;
+  Run run = start("examples/thin/tape.json", 0, NULL);
+  double sum = 0.0;
+  int n = 0;
+  while (noli_sim_time(run.sim) < 35.9) {
+    NoliReaction reaction;
+    step(&run);
+    if (noli_sim_time(run.sim) > 24.0) {
+      ASSERT_OK(noli_sim_reaction(run.sim, 0, NULL, &reaction));
+      sum += reaction.force[1];
+      n++;
+    }
+  }
+  ASSERT_NEAR(sum / n, 1.0 * 0.005, 0.015 * 0.005);
+  finish(&run);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sleeves_slide_on_a_bending_arm),
       cmocka_unit_test(sleeves_fold_in_the_bend),
       cmocka_unit_test(layers_fall_onto_a_moving_ball),
       cmocka_unit_test(tyres_carry_their_load_on_the_patch),
+      cmocka_unit_test(a_tape_is_peeled_with_the_work_of_adhesion),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static double factor_of(const char* unit, const Units* new) {
                {"Pa", -1, 1},   {"1/Pa", 1, -1},   {"Pa/m", -2, 1}, {"N/m", 0, 1},
                {"N s/m", 0, 1}, {"kg/m^3", -3, 1}, {"s/m", -1, 0},  {"s", 0, 0},
                {"deg", 0, 0},   {"rad/s", 0, 0},   {"deg/s", 0, 0}, {"1/s", 0, 0},
-               {"MB", 0, 0}};
+               {"MB", 0, 0},    {"J/m^2", 0, 1},   {"kg", 0, 1},    {"kg m^2", 2, 1}};
   for (size_t k = 0; unit != NULL && k < sizeof units / sizeof *units; k++) {
     if (strcmp(unit, units[k].unit) == 0) {
       return pow(new->length, units[k].length) * pow(new->mass, units[k].mass);

@@ -3,6 +3,7 @@
 
 #include "math/vec3.h"
 #include "noli/output.h"
+#include "noli/repair.h"
 
 #define GRAVITY 9.80665
 enum { JOINTS = 32 };
@@ -43,6 +44,13 @@ static NoliJointDef* add_joint(Linkage* linkage, const char* type, int32_t body,
 static void rigid_step(World* world) {
   world_step(world);
   ASSERT_AT_MOST(world->report.rigid_stretch, 1e-6);
+}
+
+// Starts, with what debug builds verify.
+static void start(World* world) {
+  world_start(world);
+  assert_null(noli_followers_defect(&world->sim->model->problem.followers));
+  assert_null(noli_model_defect(world->sim->model));
 }
 
 static NoliBodyState state_of(const World* world, int32_t body) {
@@ -99,7 +107,7 @@ static double swing(const char* type, const char* integrator, int n_steps) {
   world->def.integrator = integrator;
   world->def.time_step = 1.0 / n_steps;
   world->def.tolerance = (NoliScaled){1e-8, NOLI_ABSOLUTE};
-  world_start(world);
+  start(world);
   for (int n = 0; n < n_steps; n++) {
     rigid_step(world);
     ASSERT_AT_MOST(noli_norm3(point_of(world, bar, noli_vec3(0, 0, 0))), 1e-13);
@@ -150,7 +158,7 @@ static void chains_fly(void** state) {
     }
     world->def.integrator = "bdf2";
     world->def.time_step = 0.005;
-    world_start(world);
+    start(world);
     double before[3], mass = 0.0;
     for (int b = 0; b < BARS; b++) {
       mass += state_of(world, b).mass;
@@ -202,7 +210,7 @@ static void loops_close(void** state) {
   add_joint(linkage, "hinge", top, 1, 0.4, 0.3);
   world->def.integrator = "bdf2";
   world->def.time_step = 0.005;
-  world_start(world);
+  start(world);
   for (int n = 0; n < 60; n++) {
     rigid_step(world);
     for (int b = 0; b < 2; b++) {
@@ -250,7 +258,7 @@ static void soft_bodies_hang(void** state) {
   world->body[hook].rigid.rigid = true;
   add_joint(linkage, "ball", bar, soft, 0.5, -0.0225);
   add_joint(linkage, "ball", hook, soft, 0.5, -0.1225);
-  world_start(world);
+  start(world);
   NoliVec3 p = noli_vec3(0.5, -0.1225, 0.0);
   for (int n = 0; n < 30; n++) {
     rigid_step(world);
@@ -266,6 +274,39 @@ static void soft_bodies_hang(void** state) {
     }
   }
   ASSERT_AT_MOST(nearest, 1e-13);
+  world_done(world);
+}
+
+// A bar that is welded to the world stays to the bit; one that hangs on it by a hinge, held by a
+// spring, finds its balance without inertia, where the spring bears half of the weight.
+static void the_world_holds(void** state) {
+  (void)state;
+  static const int32_t end[] = {4, 5, 6, 7};
+  Linkage* linkage = linkage_new();
+  World* world = &linkage->world;
+  int32_t bar = add_bar(linkage, 0.0, 0.5, 0.0), arm = add_bar(linkage, 0.5, 1.0, 0.0);
+  NoliSpringDef spring = noli_default_spring_def();
+  spring.body = arm;
+  spring.node = end;
+  spring.n_node = 4;
+  spring.stiffness = 1000.0;
+  spring.length = 0.0;
+  world->def.springs = &spring;
+  world->def.n_springs = 1;
+  world->def.integrator = "quasi_static";
+  add_joint(linkage, "weld", bar, NOLI_NULL_INDEX, 0.0, 0.0);
+  add_joint(linkage, "hinge", arm, bar, 0.5, 0.0);
+  start(world);
+  double before[12];
+  memcpy(before, noli_sim_positions(world->sim), sizeof before);
+  rigid_step(world);
+  assert_memory_equal(noli_sim_positions(world->sim), before, sizeof before);
+  const NoliSpringForce* springs;
+  int32_t n;
+  ASSERT_OK(noli_sim_springs(world->sim, &springs, &n));
+  double weight = GRAVITY * state_of(world, arm).mass;
+  print_message("the spring bears %.6g N of %.6g N\n", springs[0].force[1], weight);
+  ASSERT_NEAR(springs[0].force[1], 0.5 * weight, 1e-3 * weight);
   world_done(world);
 }
 
@@ -296,7 +337,7 @@ static void linkages_resume(void** state) {
       memcpy(joint[w], linkage->joint, sizeof joint[w]);
       world[w].def.joints = joint[w];
       world[w].def.solver = solvers[s];
-      world_start(&world[w]);
+      start(&world[w]);
     }
     for (int n = 0; n < 50; n++) {
       rigid_step(&world[0]);
@@ -316,7 +357,77 @@ static void linkages_resume(void** state) {
   }
 }
 
+// A start where a box overlaps a bar that is joined to the world: the box moves, the bar stays.
+static void starts_are_repaired(void** state) {
+  (void)state;
+  Linkage* linkage = linkage_new();
+  World* world = &linkage->world;
+  int32_t bar = add_bar(linkage, 0.0, 0.5, 0.0);
+  int32_t box = world_add(world, make_box(world, 0.1, 0.1, 0.1, 1), (double[]){0.4, 0.06, 0.0});
+  world->body[box].rigid.rigid = true;
+  add_joint(linkage, "hinge", bar, NOLI_NULL_INDEX, 0.0, 0.0);
+  world->def.bodies = world->body;
+  NoliRepair repair;
+  ASSERT_OK(noli_sim_repair(world->context, &world->def, NULL, &repair));
+  ASSERT_AT_MOST(repair.move[bar].distance, 0.0);
+  ASSERT_NEAR(repair.move[box].distance, 0.0105, 0.002);
+  ASSERT_AT_MOST(repair.move[box].deformation, 0.0);
+
+  // it starts where the repair has put it
+  double x0[24];
+  memcpy(x0, repair.move[box].x0, sizeof x0);
+  world->body[box].x0 = x0;
+  noli_repair_free(world->context, &repair);
+  start(world);
+  rigid_step(world);
+  world_done(world);
+}
+
 // ---- refusals -----------------------------------------------------------------------------------
+
+// Lack of memory at any request leaves nothing behind.
+static void memory_can_be_short(void** state) {
+  (void)state;
+  TestMemory memory;
+  NoliContext* context = test_context_on(&memory, 1);
+  NoliMesh* mesh[2];
+  NoliBodyDef body[2];
+  NoliJointDef joint[2];
+  NoliSim* sim = NULL;
+  for (int b = 0; b < 2; b++) {
+    ASSERT_OK(noli_mesh_make_box(context, (double[]){0.5, 0.1, 0.1}, (int32_t[]){1, 1, 1}, false,
+                                 &mesh[b]));
+    noli_mesh_transform(mesh[b], (double[]){1, 1, 1}, (double[]){0, 0, 0},
+                        (double[]){0.5 * b, 0, 0});
+    body[b] = noli_default_body_def();
+    body[b].mesh = mesh[b];
+    body[b].rigid.rigid = true;
+    joint[b] = noli_default_joint_def();
+    joint[b].type = b == 0 ? "hinge" : "ball";
+    joint[b].body = b;
+    joint[b].to = b - 1;
+    joint[b].at[0] = 0.5 * b - 0.25;
+  }
+  NoliSimDef def = noli_default_sim_def();
+  def.bodies = body;
+  def.n_bodies = 2;
+  def.joints = joint;
+  def.n_joints = 2;
+  NoliStatus status = NOLI_ERROR_MEMORY;
+  int64_t k = 1;
+  for (; status != NOLI_OK; k++) {
+    test_refuse(&memory, k);
+    status = noli_sim_create(context, &def, &sim);
+    assert_true(status == NOLI_OK || (status == NOLI_ERROR_MEMORY && sim == NULL));
+  }
+  print_message("%lld requests\n", (long long)k);
+  assert_true(k > 200);
+  test_refuse(&memory, 0);
+  noli_sim_destroy(&sim);
+  noli_mesh_destroy(context, &mesh[0]);
+  noli_mesh_destroy(context, &mesh[1]);
+  test_context_done(&context);
+}
 
 // Rows of chains grow with each link; there is an end to that.
 static void chains_have_an_end(void** state) {
@@ -400,9 +511,10 @@ static void bad_joints_are_refused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(pendulums_swing),       cmocka_unit_test(chains_fly),
-      cmocka_unit_test(loops_close),           cmocka_unit_test(soft_bodies_hang),
-      cmocka_unit_test(linkages_resume),       cmocka_unit_test(chains_have_an_end),
-      cmocka_unit_test(bad_joints_are_refused)};
+      cmocka_unit_test(pendulums_swing),     cmocka_unit_test(chains_fly),
+      cmocka_unit_test(loops_close),         cmocka_unit_test(soft_bodies_hang),
+      cmocka_unit_test(the_world_holds),     cmocka_unit_test(linkages_resume),
+      cmocka_unit_test(starts_are_repaired), cmocka_unit_test(chains_have_an_end),
+      cmocka_unit_test(memory_can_be_short), cmocka_unit_test(bad_joints_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

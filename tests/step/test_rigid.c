@@ -1,6 +1,7 @@
 // Rigid bodies: masses, free motion against closed forms, contact with all others, what is refused.
 #include "world.h"
 
+#include "math/eigen.h"
 #include "math/vec3.h"
 
 static const char* const integrators[] = {"backward_euler", "bdf2", "sdirk2", "tr_bdf2",
@@ -138,6 +139,25 @@ static void they_fall(void** state) {
   }
 }
 
+// The legs of a U are closer than the contact distance, and do not push each other.
+static void it_does_not_collide_with_itself(void** state) {
+  (void)state;
+  World world = world_new(1);
+  NoliMesh* mesh = NULL;
+  const bool filled[6] = {true, true, true, false, true, true};
+  ASSERT_OK(noli_mesh_make_voxels(world.context, (double[]){3e-3, 2e-3, 1e-3}, (int32_t[]){3, 2, 1},
+                                  filled, false, &mesh));
+  int32_t body = add_rigid(&world, mesh, (double[]){0, 0, 0});
+  world.body[body].angular_velocity[0] = 3.0;
+  world.def.contact_distance = (NoliScaled){2e-3, NOLI_ABSOLUTE};
+  world_start(&world);
+  for (int n = 0; n < 3; n++) {
+    rigid_step(&world);
+    assert_int_equal(world.report.contacts, 0);
+  }
+  world_done(&world);
+}
+
 // sn, cn, dn of modulus k: by the arithmetic-geometric mean.
 static void jacobi(double u, double k, double value[3]) {
   double a[12] = {1.0}, c[12] = {k}, b = sqrt(1.0 - k * k);
@@ -238,6 +258,82 @@ static void they_tumble_as_euler_says(void** state) {
                   integrators[i], error[0], error[1], found, energy[1] / energy[0] - 1.0, momentum);
     ASSERT_NEAR(found, order[i], 0.15);
   }
+}
+
+// ---- the energy ---------------------------------------------------------------------------------
+
+typedef struct Element {
+  const NoliBlock* block;
+  unsigned what; // the Hessian
+} Element;
+
+static double energy_of(void* user, const double* x, double* gradient, double* hessian) {
+  const Element* element = user;
+  const NoliBlockEnergy energy = {.block = element->block, .scale = 1e-6};
+  const NoliEnergyTerm term = noli_block_elasticity_term(&energy);
+  double value, blocks[90];
+  const NoliLocal local = {&value, gradient, blocks};
+  term.evaluate(&energy, x, 0, 1, NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | element->what, &local);
+  for (int i = 0; hessian != NULL && i < 144; i++) {
+    int a = i / 36, b = i % 12 / 3, row = i / 12 % 3, column = i % 3;
+    const double* block = blocks + 9 * noli_stencil_block(4, a < b ? a : b, a < b ? b : a);
+    hessian[i] = a <= b ? block[3 * row + column] : block[3 * column + row];
+  }
+  return value;
+}
+
+// Its derivatives are those of differences where it is stretched; the projected Hessian has no
+// negative eigenvalue, and is the plain one where the body is only stretched.
+static void its_energy_has_derivatives(void** state) {
+  (void)state;
+  World world = world_new(1);
+  add_rigid(&world, make_box(&world, 0.2, 0.3, 0.4, 1), (double[]){0.3, 0.2, 0.1});
+  world_start(&world);
+  Element element = {&world.sim->model->problem.block[0], NOLI_EVAL_HESSIAN};
+  TestRandom random = {3};
+  double x[12], full[144], projected[144], gradient[12], value[12], vector[144];
+  for (int i = 0; i < 12; i++) {
+    x[i] = noli_sim_positions(world.sim)[i] + test_random(&random, -0.05, 0.05);
+  }
+  test_derivatives(energy_of, &element, 12, x, 1.0, 1e-7, 1e-7);
+  element.what = NOLI_EVAL_PROJECTED;
+  energy_of(&element, x, gradient, projected);
+  noli_eigen_symmetric(12, projected, value, vector);
+  assert_true(value[11] > 0.0 && value[0] >= -1e-12 * value[11]);
+
+  // larger in all directions
+  for (int i = 0; i < 12; i++) {
+    x[i] = 1.1 * noli_sim_rest_positions(world.sim)[i];
+  }
+  energy_of(&element, x, gradient, projected);
+  element.what = NOLI_EVAL_HESSIAN;
+  energy_of(&element, x, gradient, full);
+  for (int i = 0; i < 144; i++) {
+    ASSERT_NEAR(projected[i], full[i], 1e-12 * fabs(full[0]));
+  }
+  world_done(&world);
+}
+
+// A time step that changes between steps changes the stiffness with it, in clones as well.
+static void its_stiffness_follows_the_time_step(void** state) {
+  (void)state;
+  World world = world_new(1);
+  int32_t box = add_rigid(&world, make_box(&world, 0.2, 0.3, 0.4, 1), (double[]){0, 0, 0});
+  world.body[box].angular_velocity[0] = 20.0;
+  world.body[box].angular_velocity[1] = 1.0;
+  world_start(&world);
+  rigid_step(&world);
+  ASSERT_OK(noli_sim_set_time_step(world.sim, 1e-3));
+  NoliSim* clone = NULL;
+  ASSERT_OK(noli_sim_clone(world.sim, world.context, &clone));
+  for (int n = 0; n < 5; n++) {
+    rigid_step(&world);
+    ASSERT_AT_MOST(world.report.rigid_stretch, 1e-8);
+    ASSERT_OK(noli_sim_step(clone, NULL));
+    assert_null(noli_sim_state_difference(world.sim, clone));
+  }
+  noli_sim_destroy(&clone);
+  world_done(&world);
 }
 
 // ---- loads and connections ----------------------------------------------------------------------
@@ -490,7 +586,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(masses_are_those_of_the_volume),
                                      cmocka_unit_test(masses_are_those_given),
                                      cmocka_unit_test(they_fall),
+                                     cmocka_unit_test(it_does_not_collide_with_itself),
                                      cmocka_unit_test(they_tumble_as_euler_says),
+                                     cmocka_unit_test(its_energy_has_derivatives),
+                                     cmocka_unit_test(its_stiffness_follows_the_time_step),
                                      cmocka_unit_test(a_force_turns_it),
                                      cmocka_unit_test(a_plate_moves_as_told),
                                      cmocka_unit_test(soft_bodies_are_tied_to_it),

@@ -111,10 +111,6 @@ void noli_rigid_set_stiffness(NoliBlock* block, int32_t element, double stiffnes
   ((Rigid*)block->self)->stiffness[element] = stiffness;
 }
 
-double noli_rigid_stiffness(const NoliBlock* block, int32_t element) {
-  return rigid_of(block)->stiffness[element];
-}
-
 // ---- orientation --------------------------------------------------------------------------------
 
 static bool rigid_is_inverted(const NoliBlock* block, const double* x, int32_t element) {

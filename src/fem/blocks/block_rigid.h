@@ -5,7 +5,6 @@
 
 // Stiffness k, J, of element e, whose energy is k |A^T A - I|^2.
 void noli_rigid_set_stiffness(NoliBlock* block, int32_t element, double stiffness);
-double noli_rigid_stiffness(const NoliBlock* block, int32_t element);
 
 double noli_rigid_mass(const NoliBlock* block, int32_t element); // kg
 // The largest squared radius of the mass of an element, m^2: its second moment over its mass.

@@ -197,7 +197,8 @@ static NoliStatus check_stencils(NoliContext* context, const NoliEnergyTerm* ter
              NOLI_ERROR_ARGUMENT, "the stencils of term \"%s\" do not begin at 0", term->name);
   for (int64_t s = 0; s < term->n_stencil; s++) {
     int64_t size = term->first[s + 1] - term->first[s];
-    NOLI_CHECK(context, size >= 1 && size <= NOLI_PLAN_STENCIL_MAX, NOLI_ERROR_ARGUMENT,
+    // none, where all vertices follow the world
+    NOLI_CHECK(context, size >= 0 && size <= NOLI_PLAN_STENCIL_MAX, NOLI_ERROR_ARGUMENT,
                "stencil %lld of term \"%s\" has %lld nodes", (long long)s, term->name,
                (long long)size);
     int64_t n_block = term->first_block[s + 1] - term->first_block[s];

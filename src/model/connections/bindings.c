@@ -3,7 +3,7 @@
 #include "collide/broad_phase.h"
 #include "collide/closest.h"
 #include "define/connection.h"
-#include "math/vec3.h"
+#include "math/mat3.h"
 
 #include <float.h>
 #include <math.h>
@@ -36,6 +36,19 @@ void noli_bindings_free(NoliBindings* bindings) {
   noli_array_free(context, &bindings->weight);
   noli_array_free(context, &bindings->offset);
   noli_array_free(context, &bindings->attached);
+}
+
+double noli_tet_weights(const double* x, const int32_t* tet, NoliVec3 p, double weight[4]) {
+  NoliVec3 at[4];
+  for (int k = 0; k < 4; k++) {
+    at[k] = noli_load3(x + 3 * (int64_t)tet[k]);
+  }
+  NoliMat3 sides =
+      noli_columns33(noli_sub3(at[1], at[0]), noli_sub3(at[2], at[0]), noli_sub3(at[3], at[0]));
+  NoliMat3 inverse = noli_inverse33(&sides);
+  noli_store3(weight + 1, noli_mul33_vec(&inverse, noli_sub3(p, at[0])));
+  weight[0] = 1.0 - weight[1] - weight[2] - weight[3];
+  return fmin(fmin(weight[0], weight[1]), fmin(weight[2], weight[3]));
 }
 
 NoliBoundName noli_bound_name(const NoliModel* model, const NoliSimDef* def,

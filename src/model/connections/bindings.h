@@ -36,6 +36,9 @@ NOLI_WARN_UNUSED NoliStatus noli_bindings_add(NoliBindings* bindings, NoliBound 
                                               const int32_t* vertex, const double* weight,
                                               const double* offset);
 
+// Weights of the corners of a tetrahedron, in positions x (n_vert x 3), in p; the smallest of them.
+double noli_tet_weights(const double* x, const int32_t* tet, NoliVec3 p, double weight[4]);
+
 // A bound node in messages: the place of its connection, the vertex and its body.
 typedef struct NoliBoundName {
   char text[400];

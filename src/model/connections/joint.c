@@ -69,17 +69,6 @@ done:
 
 // ---- points -------------------------------------------------------------------------------------
 
-// Weights of the corners of a tetrahedron at the start in p.
-static void find_weights(const Joints* joints, const int32_t* tet, NoliVec3 p, double weight[4]) {
-  NoliVec3 x0 = joint_position(joints, tet[0]);
-  NoliMat3 sides = noli_columns33(noli_sub3(joint_position(joints, tet[1]), x0),
-                                  noli_sub3(joint_position(joints, tet[2]), x0),
-                                  noli_sub3(joint_position(joints, tet[3]), x0));
-  NoliMat3 inverse = noli_inverse33(&sides);
-  noli_store3(weight + 1, noli_mul33_vec(&inverse, noli_sub3(p, x0)));
-  weight[0] = 1.0 - weight[1] - weight[2] - weight[3];
-}
-
 // How far p is from the place in a tetrahedron with these weights, where none is below 0.
 static double outside(const Joints* joints, const int32_t* tet, NoliVec3 p, double weight[4]) {
   double sum = 0.0;
@@ -108,7 +97,7 @@ static double find_point(const Joints* joints, int32_t body, NoliVec3 p, int32_t
     if (noli_model_cell_size(tet) < 4) {
       continue;
     }
-    find_weights(joints, tet, p, own);
+    (void)noli_tet_weights(model->x0, tet, p, own);
     distance = outside(joints, tet, p, own);
     if (distance < best) {
       best = distance;
@@ -145,7 +134,7 @@ static NoliStatus add_point(Joints* joints, const char* where, int32_t body, Nol
     for (int k = 0; k < 4; k++) {
       node[k] = model->vert_first[body] + k;
     }
-    find_weights(joints, node, p, weight);
+    (void)noli_tet_weights(model->x0, node, p, weight);
   } else {
     distance = find_point(joints, body, p, node, weight, &n);
   }

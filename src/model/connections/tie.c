@@ -271,18 +271,6 @@ static Place find_on_surface(const Ties* ties, int32_t body, bool within, NoliVe
   return best;
 }
 
-// Barycentric coordinates of p in a tetrahedron; their smallest.
-static double find_in_tet(const Ties* ties, const int32_t* tet, NoliVec3 p, double weight[4]) {
-  NoliVec3 x0 = ties_position(ties, tet[0]);
-  NoliMat3 sides = noli_columns33(noli_sub3(ties_position(ties, tet[1]), x0),
-                                  noli_sub3(ties_position(ties, tet[2]), x0),
-                                  noli_sub3(ties_position(ties, tet[3]), x0));
-  NoliMat3 inverse = noli_inverse33(&sides);
-  noli_store3(weight + 1, noli_mul33_vec(&inverse, noli_sub3(p, x0)));
-  weight[0] = 1.0 - weight[1] - weight[2] - weight[3];
-  return fmin(fmin(weight[0], weight[1]), fmin(weight[2], weight[3]));
-}
-
 static bool has_vertices(const int32_t* tet, int32_t n, const int32_t* vertex) {
   int32_t n_found = 0;
   for (int32_t i = 0; i < n; i++) {
@@ -322,7 +310,7 @@ static int32_t find_element(const Ties* ties, int32_t body, NoliVec3 p, const Pl
       if (behind != NULL) {
         found = t > found && has_vertices(tet, behind->n, behind->vertex) ? t : found;
       } else if ((found == NOLI_NULL_INDEX || t < found) &&
-                 find_in_tet(ties, tet, p, weight) >= -NO_WEIGHT) {
+                 noli_tet_weights(ties->x, tet, p, weight) >= -NO_WEIGHT) {
         found = t;
       }
     }
@@ -348,7 +336,7 @@ static bool find_in_solid(const Ties* ties, int32_t body, NoliVec3 p, Place* pla
   }
   place->n = 4;
   memcpy(place->vertex, &model->cell[4 * (int64_t)found], 4 * sizeof(int32_t));
-  (void)find_in_tet(ties, place->vertex, p, place->weight);
+  (void)noli_tet_weights(ties->x, place->vertex, p, place->weight);
   place->distance = inside != NOLI_NULL_INDEX ? 0.0 : place->distance;
   return true;
 }

@@ -20,6 +20,7 @@ Case validate_break_away;
 Case validate_slip_limit;
 Case validate_rod_slips;
 Case validate_adhesion;
+Case validate_mindlin;
 Case validate_stopping;
 Case validate_wedge;
 Case validate_punch;

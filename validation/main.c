@@ -22,6 +22,7 @@ static const struct {
     {"slip_limit", validate_slip_limit},
     {"rod_slips", validate_rod_slips},
     {"adhesion", validate_adhesion},
+    {"mindlin", validate_mindlin},
     {"stopping", validate_stopping},
     {"wedge", validate_wedge},
     {"punch", validate_punch},

@@ -1,5 +1,6 @@
 #include "solve/predictor.h"
 
+#include "solve/bonds.h"
 #include "solve/easing.h"
 #include "solve/prescribed.h"
 
@@ -40,7 +41,8 @@ static void move_on(NoliStage* stage, const double* velocity) {
   }
 }
 
-// Moves to x + step if the path is free and the potential decreases.
+// Moves to x + step if the path is free, nothing that adheres comes off, and the potential
+// decreases: far from a surface it does, whether forces could get there or not.
 static NoliStatus try_step(NoliStage* stage, bool* taken) {
   NoliStatus status = NOLI_OK;
   NoliStepFilter filter;
@@ -51,7 +53,11 @@ static NoliStatus try_step(NoliStage* stage, bool* taken) {
   }
   noli_stage_set_trial(stage, 1.0);
   noli_prescribed_set_targets(stage, stage->trial->x);
+  NoliAdhesion adhesion = noli_stage_adhesion(stage);
   double change, magnitude;
+  if (noli_adhesion_breaks(&adhesion, stage->here->x, stage->trial->x)) {
+    goto done;
+  }
   NOLI_TRY(noli_stage_trial_contacts(stage));
   NOLI_TRY(noli_stage_energy_change(stage, &change, &magnitude));
   *taken = change <= 0.0;

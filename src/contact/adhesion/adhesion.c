@@ -374,6 +374,19 @@ NoliEnergyTerm noli_adhesion_term(const NoliAdhesion* data) {
                           .node = data->set->node.data};
 }
 
+static bool holds(const NoliAdhesion* data, int64_t i, const double* x) {
+  const NoliBond* bond = &data->set->bond.data[i];
+  return state_of(data, i, x).d - bond->start < bond->range / 3.0;
+}
+
+bool noli_adhesion_breaks(const NoliAdhesion* data, const double* x, const double* x_end) {
+  bool breaks = false;
+  for (int64_t i = 0; i < data->set->bond.count && !breaks; i++) {
+    breaks = holds(data, i, x) && !holds(data, i, x_end);
+  }
+  return breaks;
+}
+
 // ---- forces -------------------------------------------------------------------------------------
 
 void noli_adhesion_forces(const NoliAdhesion* data, const double* x, double* force) {

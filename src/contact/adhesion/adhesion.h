@@ -101,6 +101,10 @@ typedef struct NoliAdhesion {
 // `data` is borrowed.
 NoliEnergyTerm noli_adhesion_term(const NoliAdhesion* data);
 
+// Whether some bond that holds at x, up to the largest traction, no longer does at x_end (n_vert x
+// 3 each).
+bool noli_adhesion_breaks(const NoliAdhesion* data, const double* x, const double* x_end);
+
 // Adds the forces on each vertex to `force` (n_vert x 3), N.
 void noli_adhesion_forces(const NoliAdhesion* data, const double* x, double* force);
 

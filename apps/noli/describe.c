@@ -283,6 +283,9 @@ static void describe_settings(const NoliSimDef* def, const NoliSimMeasures* meas
     print("friction %g, slower than %s m/s sticks, ", def->friction,
           scaled(def->friction_speed, measures, sticking));
   }
+  if (def->adhesion > 0.0) {
+    print("adhesion %g J/m^2, ", def->adhesion);
+  }
   bool smooth = strcmp(def->contact_model, "implicit_surface") == 0;
   bool geometric = strcmp(def->contact_model, "gcp") == 0;
   const char* what = smooth      ? "penalty on implicit surfaces"

@@ -305,14 +305,19 @@ done:
   return status;
 }
 
+double noli_model_adhesion_range(const NoliModel* model, const NoliSimDef* def,
+                                 const NoliPairDef* pair, double distance) {
+  NoliScaled given = pair->adhesion_range.value > 0.0 ? pair->adhesion_range : def->adhesion_range;
+  double own = noli_resolve(given, &model->problem.size);
+  return own > 0.0 ? own : distance;
+}
+
 // How a pair adheres, whose contact distance is `range` times that of the scene.
 static NoliAdhesionLaw make_adhesion(const NoliModel* model, const NoliSimDef* def,
                                      const NoliPairDef* pair, double range) {
-  const NoliProblem* problem = &model->problem;
-  NoliScaled given = pair->adhesion_range.value > 0.0 ? pair->adhesion_range : def->adhesion_range;
-  double own = noli_resolve(given, &problem->size);
+  double distance = range * model->problem.contact.dhat;
   return (NoliAdhesionLaw){.work = pair->adhesion,
-                           .range = own > 0.0 ? own : range * problem->contact.dhat};
+                           .range = noli_model_adhesion_range(model, def, pair, distance)};
 }
 
 // Takes the ranges (n), unless all are 1.

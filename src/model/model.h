@@ -212,3 +212,7 @@ NoliSceneSize noli_model_size(const NoliModel* model, const double* X);
 
 // A value of a definition, which may be relative to a size of the scene.
 double noli_resolve(NoliScaled scaled, const NoliSceneSize* size);
+
+// The range of the adhesion of a pair with this contact distance, m each.
+double noli_model_adhesion_range(const NoliModel* model, const NoliSimDef* def,
+                                 const NoliPairDef* pair, double distance);

@@ -247,11 +247,9 @@ NoliStatus noli_sim_pair(const NoliSim* sim, int32_t a, int32_t b, NoliPairDef* 
   const NoliProblem* problem = &sim->model->problem;
   double own = noli_resolve(pair.distance, &problem->size);
   pair.distance = (NoliScaled){own > 0.0 ? own : problem->contact.dhat, NOLI_ABSOLUTE};
-  NoliScaled reach =
-      pair.adhesion_range.value > 0.0 ? pair.adhesion_range : sim->definition.def->adhesion_range;
-  double given_reach = noli_resolve(reach, &problem->size);
-  pair.adhesion_range =
-      (NoliScaled){given_reach > 0.0 ? given_reach : pair.distance.value, NOLI_ABSOLUTE};
+  double reach =
+      noli_model_adhesion_range(sim->model, sim->definition.def, &pair, pair.distance.value);
+  pair.adhesion_range = (NoliScaled){reach, NOLI_ABSOLUTE};
   noli_sized_give(given, size, &pair, sizeof pair);
   given->size = size;
 done:

@@ -148,6 +148,13 @@ static inline double case_evaluate_plane(void* user, const double* x, double* gr
   return energy;
 }
 
+// The projected Hessian of one contact of four nodes, in full.
+static inline void case_projected(const NoliEnergyTerm* term, const double* x, double full[144]) {
+  double blocks[90];
+  term->evaluate(term->data, x, 0, 1, NOLI_EVAL_PROJECTED, &(NoliLocal){.hessian = blocks});
+  case_full(blocks, full);
+}
+
 // One contact of four nodes, with the full Hessian (12 x 12).
 static inline double case_evaluate(void* user, const double* x, double* gradient, double* hessian) {
   double blocks[90];

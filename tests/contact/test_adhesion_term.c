@@ -29,24 +29,6 @@ static void the_law_is_that_of_its_formula(void** state) {
   ASSERT_NEAR(noli_adhesion_traction(2.0 * RANGE, WORK, RANGE).value, 0.0, 0.0);
 }
 
-typedef struct Evaluation {
-  NoliEnergyTerm term;
-  unsigned hessian;
-} Evaluation;
-
-static double evaluate(void* user, const double* x, double* gradient, double* hessian) {
-  const Evaluation* evaluation = user;
-  double energy, blocks[90];
-  NoliLocal local = {.energy = &energy, .gradient = gradient, .hessian = blocks};
-  unsigned what = NOLI_EVAL_ENERGY | (gradient != NULL ? NOLI_EVAL_GRADIENT : 0u) |
-                  (hessian != NULL ? evaluation->hessian : 0u);
-  evaluation->term.evaluate(evaluation->term.data, x, 0, 1, what, &local);
-  if (hessian != NULL) {
-    case_full(blocks, hessian);
-  }
-  return energy;
-}
-
 // Bonds with points, segments, triangles and half-spaces, at gaps within and beyond the range, also
 // where the vertex is beside its feature.
 static void derivatives_agree_with_differences(void** state) {
@@ -75,14 +57,13 @@ static void derivatives_agree_with_differences(void** state) {
     }
     NoliBondSet set = {.bond = {&bond, 1, 1}, .node = {node, 4, 4}};
     NoliAdhesion adhesion = {&set, &plane, 1.5};
-    Evaluation term = {noli_adhesion_term(&adhesion), NOLI_EVAL_HESSIAN};
-    test_derivatives(evaluate, &term, 12, x, 1e-4 * RANGE, 1e-4, 1e-3);
+    NoliEnergyTerm term = noli_adhesion_term(&adhesion);
+    test_derivatives(case_evaluate, &term, 12, x, 1e-4 * RANGE, 1e-4, 1e-3);
 
     // the projected Hessian is that plus what makes it positive
     double plain[144], projected[144];
-    evaluate(&term, x, NULL, plain);
-    term.hessian = NOLI_EVAL_PROJECTED;
-    evaluate(&term, x, NULL, projected);
+    case_evaluate(&term, x, NULL, plain);
+    case_projected(&term, x, projected);
     for (int t = 0; t < 20; t++) {
       double v[12], pv = 0.0, vv = 0.0;
       for (int k = 0; k < 12; k++) {
@@ -97,7 +78,7 @@ static void derivatives_agree_with_differences(void** state) {
 
     // forces are the gradient over the scale
     double gradient[12], force[12] = {0.0};
-    evaluate(&term, x, gradient, NULL);
+    case_evaluate(&term, x, gradient, NULL);
     noli_adhesion_forces(&adhesion, x, force);
     for (int k = 0; k < 12; k++) {
       ASSERT_NEAR(force[k], -gradient[k] / 1.5, 1e-12 * WORK / RANGE);

@@ -71,25 +71,6 @@ static void end(Scene* scene) {
   test_context_done(&scene->context);
 }
 
-typedef struct Evaluation {
-  NoliEnergyTerm term;
-  unsigned hessian;
-} Evaluation;
-
-static double evaluate(void* user, const double* x, double* gradient, double* hessian) {
-  const Evaluation* evaluation = user;
-  const NoliEnergyTerm* term = &evaluation->term;
-  double energy, blocks[90];
-  NoliLocal local = {.energy = &energy, .gradient = gradient, .hessian = blocks};
-  unsigned what = NOLI_EVAL_ENERGY | (gradient != NULL ? NOLI_EVAL_GRADIENT : 0u) |
-                  (hessian != NULL ? evaluation->hessian : 0u);
-  term->evaluate(term->data, x, 0, 1, what, &local);
-  if (hessian != NULL) {
-    case_full(blocks, hessian);
-  }
-  return energy;
-}
-
 // The first side displaced by `slide` in the basis of the contact.
 static void displace(const Scene* scene, const double slide[2], double x[12]) {
   const NoliFrictionContact* contact = &scene->set.contact.data[0];
@@ -115,8 +96,8 @@ static void derivatives_agree_with_differences(void** state) {
     begin(&scene, falls ? &stribeck_pairs : &coulomb_pairs, which, &random, slip);
     scene.table.rate = i % 5 == 0 ? 2.0 : 1.0;
     displace(&scene, slide, x);
-    Evaluation term = {noli_friction_term(&scene.friction), NOLI_EVAL_HESSIAN};
-    test_derivatives(evaluate, &term, 12, x, 1e-2 * LENGTH, 1e-4, 4e-3);
+    NoliEnergyTerm term = noli_friction_term(&scene.friction);
+    test_derivatives(case_evaluate, &term, 12, x, 1e-2 * LENGTH, 1e-4, 4e-3);
     end(&scene);
   }
 }

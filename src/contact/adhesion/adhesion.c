@@ -64,7 +64,6 @@ void noli_sampling_free(NoliContext* context, NoliSampling* sampling) {
 void noli_bond_set_free(NoliContext* context, NoliBondSet* set) {
   noli_array_free(context, &set->bond);
   noli_array_free(context, &set->node);
-  noli_array_free(context, &set->normal);
   noli_point_edges_free(context, &set->point_edges);
 }
 
@@ -73,39 +72,39 @@ typedef struct Search {
   const NoliColliders* colliders;
   const NoliContactPairs* pairs;
   const NoliSampling* sampling;
-  const double* normal; // of NoliBondSet
   const double* x;
   double dhat;
 } Search;
 
-// The normals of triangles and of segments in planes; rods look in all directions across them.
-static void find_normals(const NoliSurface* surface, const double* x, double* normal) {
-  for (int64_t t = 0; t < surface->n_tri; t++) {
-    const int32_t* tri = surface->tri + 3 * t;
-    NoliVec3 a = noli_load3(x + 3 * (int64_t)tri[0]);
-    NoliVec3 b = noli_sub3(noli_load3(x + 3 * (int64_t)tri[1]), a);
-    NoliVec3 c = noli_sub3(noli_load3(x + 3 * (int64_t)tri[2]), a);
-    noli_store3(normal + 3 * t, noli_normalize3(noli_cross3(b, c)));
+static NoliVec3 from_to(const double* x, int32_t a, int32_t b) {
+  return noli_sub3(noli_load3(x + 3 * (int64_t)b), noli_load3(x + 3 * (int64_t)a));
+}
+
+// The normal of a triangle or of a segment in a plane; 0 of rods, which look in all directions.
+static NoliVec3 normal_of(const NoliSurface* surface, int32_t facet, const double* x) {
+  if (facet < surface->n_tri) {
+    const int32_t* tri = surface->tri + 3 * (int64_t)facet;
+    return noli_normalize3(noli_cross3(from_to(x, tri[0], tri[1]), from_to(x, tri[0], tri[2])));
   }
-  for (int64_t e = 0; e < surface->n_edge; e++) {
-    const int32_t* edge = surface->edge + 2 * e;
-    double sign = surface->reversed[e] ? -1.0 : 1.0; // the body is on the left
-    NoliVec3 way =
-        noli_sub3(noli_load3(x + 3 * (int64_t)edge[1]), noli_load3(x + 3 * (int64_t)edge[0]));
-    NoliVec3 across = noli_normalize3(noli_vec3(sign * way.y, -sign * way.x, 0.0));
-    bool planar = surface->planar[surface->body[edge[0]]];
-    noli_store3(normal + 3 * (surface->n_tri + e), planar ? across : noli_vec3(0.0, 0.0, 0.0));
+  int32_t e = facet - surface->n_tri;
+  const int32_t* edge = surface->edge + 2 * (int64_t)e;
+  if (!surface->planar[surface->body[edge[0]]]) {
+    return noli_vec3(0.0, 0.0, 0.0);
   }
+  // the body is on the left
+  NoliVec3 way = surface->reversed[e] ? from_to(x, edge[1], edge[0]) : from_to(x, edge[0], edge[1]);
+  return noli_normalize3(noli_vec3(way.y, -way.x, 0.0));
 }
 
 // The area of a vertex that faces along -r, where r is the unit vector to it from the other side.
 static double area_facing(const Search* search, int32_t vertex, NoliVec3 r) {
   const NoliSampling* sampling = search->sampling;
-  int32_t body = search->colliders->surface->body[vertex];
+  const NoliSurface* surface = search->colliders->surface;
+  int32_t body = surface->body[vertex];
   double sum = 0.0;
   for (int64_t k = sampling->first[vertex]; k < sampling->first[vertex + 1]; k++) {
     int32_t facet = sampling->of_vertex[k];
-    NoliVec3 normal = noli_load3(search->normal + 3 * (int64_t)facet);
+    NoliVec3 normal = normal_of(surface, facet, search->x);
     double cosine = -noli_dot3(normal, r);
     cosine = sampling->one_sided[body] ? cosine : fabs(cosine);
     cosine = noli_norm_sqr3(normal) == 0.0 ? 1.0 : cosine;
@@ -249,13 +248,14 @@ static NoliStatus find_with_planes(const Search* search, NoliBondSet* set, NoliC
     for (int32_t i = 0; i < surface->n_point; i++) {
       int32_t node[4] = {surface->point[i], NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX};
       NoliBond bond;
-      if (!begin_bond(search, surface->body[node[0]], surface->n_body + p, &bond)) {
+      double d = noli_half_space_distance(plane, search->x + 3 * (int64_t)node[0]);
+      if (!begin_bond(search, surface->body[node[0]], surface->n_body + p, &bond) ||
+          d >= bond.start + bond.range) {
         continue;
       }
-      double d = noli_half_space_distance(plane, search->x + 3 * (int64_t)node[0]);
       bond.plane = p;
       bond.area = area_facing(search, node[0], plane->normal);
-      if (bond.area > 0.0 && d < bond.start + bond.range) {
+      if (bond.area > 0.0) {
         NOLI_TRY(push_bond(set, context, &bond, node));
       }
     }
@@ -273,10 +273,7 @@ NoliStatus noli_bonds_find(NoliBondSet* set, NoliContext* context, const NoliCol
   if (pairs->adhesion == NULL) {
     return NOLI_OK;
   }
-  NOLI_TRY(
-      noli_array_reserve(context, &set->normal, 3 * ((int64_t)surface->n_tri + surface->n_edge)));
-  find_normals(surface, x, set->normal.data);
-  const Search search = {colliders, pairs, sampling, set->normal.data, x, dhat};
+  const Search search = {colliders, pairs, sampling, x, dhat};
   NOLI_TRY(find_with_primitives(&search, set, context, candidates->point_triangle.count,
                                 candidates->point_triangle.data, 4));
   NOLI_TRY(

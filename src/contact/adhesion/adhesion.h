@@ -64,7 +64,6 @@ typedef struct NoliBond {
 typedef struct NoliBondSet {
   NOLI_ARRAY(NoliBond) bond;
   NOLI_ARRAY(int32_t) node;
-  NOLI_ARRAY(double) normal;  // scratch: (facets x 3), unit, 0 of rods
   NoliPointEdges point_edges; // scratch
 } NoliBondSet;
 

@@ -322,6 +322,7 @@ NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* given) {
     NOLI_TRY(noli_model_set_pairs(sim->own_model, definition.def));
     sim->substitute.problem.contact.pairs = sim->model->problem.contact.pairs;
     sim->substitute.problem.contact.body_pairs = sim->model->problem.contact.body_pairs;
+    sim->substitute.problem.contact.sampling = sim->model->problem.contact.sampling;
     sim->substitute.problem.friction.acts = sim->model->problem.friction.acts;
     NoliOwnedDefinition before = sim->definition;
     sim->definition = definition;

@@ -42,9 +42,14 @@ class Threads(unittest.TestCase):
                 if ticks[-1]:
                     sim.context.room.lock.release()
 
+        # A busy machine may not wake the other thread within one step, so
+        # steps follow until it has found the room locked.
         thread = threading.Thread(target=tick)
         thread.start()
-        sim.run(20)
+        for _ in range(2000):
+            sim.step()
+            if False in ticks:
+                break
         done.set()
         thread.join()
         self.assertIn(False, ticks)

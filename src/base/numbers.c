@@ -246,6 +246,21 @@ static const NoliNumber of_joint[] = {
   N(NoliJointDef, at, "its point", FINITE),
   N(NoliJointDef, axis, "its axis", FINITE),
   N(NoliJointDef, to_at, "its point on the other body", FINITE),
+#define OF_COORDINATE(of) \
+  N(NoliJointDef, of.lower, "the lower limit", IN(-BEYOND, BEYOND)), \
+  N(NoliJointDef, of.upper, "the upper limit", IN(-BEYOND, BEYOND)), \
+  N(NoliJointDef, of.stiffness, "the stiffness", IN(0.0, NOLI_MATERIAL_MAX)), \
+  N(NoliJointDef, of.rest, "the rest", FINITE), \
+  N(NoliJointDef, of.damping, "the damping", IN(0.0, NOLI_MATERIAL_MAX)), \
+  N(NoliJointDef, of.friction, "the friction", IN(0.0, NOLI_MATERIAL_MAX)), \
+  N(NoliJointDef, of.armature, "the armature", IN(0.0, NOLI_MATERIAL_MAX)), \
+  N(NoliJointDef, of.target, "the target of the motor", FINITE), \
+  N(NoliJointDef, of.motor_stiffness, "the stiffness of the motor", IN(0.0, NOLI_MATERIAL_MAX)), \
+  N(NoliJointDef, of.motor_damping, "the damping of the motor", IN(0.0, NOLI_MATERIAL_MAX)), \
+  N(NoliJointDef, of.max_effort, "the largest effort of the motor", IN(0.0, BEYOND)),
+  OF_COORDINATE(coordinate)
+  OF_COORDINATE(travel)
+#undef OF_COORDINATE
 };
 static const NoliNumber of_probe[] = {
   N(NoliProbeDef, n_node, "the number of vertices", FROM(0)),

@@ -42,6 +42,9 @@ typedef enum NoliJointType {
   NOLI_JOINT_WELD,
 } NoliJointType;
 
+// Kinds of motors are those of fem/loads/joint_coordinates.h.
+extern const NoliNames noli_motor_names;
+
 extern const NoliNames noli_integrator_names;
 extern const NoliNames noli_solver_names;
 extern const NoliNames noli_termination_names;

@@ -179,6 +179,7 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
     if (filter.ccd >= 1.0) {
       noli_prescribed_set_targets(stage, stage->here->x);
     }
+    noli_stage_track_coordinates(stage);
     NOLI_TRY(noli_stage_audit(stage, stage->here->x));
     prescribed->done = share_done(stage, stage->here->x);
     prescribed->springs.done_at_update = prescribed->springs.done_before = prescribed->done;

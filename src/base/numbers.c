@@ -246,6 +246,7 @@ static const NoliNumber of_joint[] = {
   N(NoliJointDef, at, "its point", FINITE),
   N(NoliJointDef, axis, "its axis", FINITE),
   N(NoliJointDef, to_at, "its point on the other body", FINITE),
+  N(NoliJointDef, to_axis, "its axis on the other body", FINITE),
 #define OF_COORDINATE(of) \
   N(NoliJointDef, of.lower, "the lower limit", IN(-BEYOND, BEYOND)), \
   N(NoliJointDef, of.upper, "the upper limit", IN(-BEYOND, BEYOND)), \

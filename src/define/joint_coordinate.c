@@ -13,6 +13,7 @@ static const NoliJointFreedom freedoms[] = {
     {"slider", false, true, NOLI_RELEASE_AXIS, NOLI_RELEASE_NONE},
     {"cylinder", true, true, NOLI_RELEASE_AXIS, NOLI_RELEASE_AXIS},
     {"screw", true, true, NOLI_RELEASE_NONE, NOLI_RELEASE_NONE},
+    {"distance", false, false, NOLI_RELEASE_NONE, NOLI_RELEASE_ALL},
     {"planar", true, false, NOLI_RELEASE_ACROSS, NOLI_RELEASE_AXIS},
 };
 

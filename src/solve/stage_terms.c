@@ -458,7 +458,7 @@ NoliStatus noli_stage_add_own_forces(NoliStage* stage, double* force) {
   // those of which other ranks have others, then the others
   for (int pass = 0; pass < 2; pass++) {
     for (int32_t i = 0; i < stage->terms.n; i++) {
-      bool in_joint = stage->terms.term[i].type->in_joints;
+      bool in_joint = noli_term_is_in_joints(&stage->terms.term[i]);
       bool left_out = noli_stage_has(stage, i, NOLI_ROLE_CONTACT) || in_joint;
       if (term[i].divided == (pass == 0) && !left_out) {
         NOLI_TRY(add_gradient(stage, &term[i], gradient));

@@ -100,5 +100,8 @@ typedef struct NoliTerm {
 NOLI_TERM_TYPES(NOLI_TERM_DECLARATION)
 #undef NOLI_TERM_DECLARATION
 
+// Whether joints exert the forces of a term.
+bool noli_term_is_in_joints(const NoliTerm* term);
+
 // The list as an array of n.
 const NoliTermType* const* noli_term_types(int32_t* n);

@@ -60,11 +60,13 @@ typedef struct NoliConnectionDerivatives {
 
 struct NoliConnectionForces {
   const char* name;
+  bool eases; // softer in iterations that turn rigid bodies (solve/easing.h)
   // `energy` is borrowed.
   NoliEnergyTerm (*term)(const NoliConnectionEnergy* energy);
   double (*energy)(const void* data, int64_t s, const double* x); // J, of a stencil
   void (*destroy)(NoliContext* context, void* data);
   const NoliConnectionDampers* dampers;         // NULL: nothing is damped
+  bool in_joints;                               // joints exert them
   const NoliConnectionDerivatives* derivatives; // NULL: runs with these forces have none
 };
 

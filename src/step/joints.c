@@ -49,7 +49,8 @@ NoliStatus noli_sim_begin_coordinates(NoliSim* sim) {
                                  .speed = own[NOLI_JOINT_SPEED],
                                  .slip = own[NOLI_JOINT_SLIP],
                                  .hat = own[NOLI_JOINT_PLACE],
-                                 .tilde = own[NOLI_JOINT_PLACE]};
+                                 .tilde = own[NOLI_JOINT_PLACE],
+                                 .rate = 1.0};
     step->target = noli_sim_motor_target(sim, k, *sim->state.time);
   }
   return NOLI_OK;
@@ -83,6 +84,7 @@ NoliStatus noli_sim_predict_coordinates(NoliSim* sim, int32_t index) {
     noli_integrator_predict(sim->attempt.rule, index, &start, &time);
     step->hat = hat[0];
     step->tilde = tilde[0];
+    step->rate = sim->attempt.rule->stage[index].end / sim->attempt.rule->share;
   }
   return NOLI_OK;
 }
@@ -159,10 +161,10 @@ void noli_sim_restore_before(NoliSim* sim) {
   }
 }
 
-bool noli_sim_has_armature(const NoliSim* sim) {
+bool noli_sim_joints_need_start(const NoliSim* sim) {
   bool any = false;
   for (int32_t k = 0; k < coordinates_of(sim)->n; k++) {
-    any = any || item_of(sim, k)->armature > 0.0;
+    any = any || item_of(sim, k)->armature > 0.0 || item_of(sim, k)->friction > 0.0;
   }
   return any;
 }
@@ -183,7 +185,7 @@ double noli_sim_stored_in_joints(const NoliSim* sim, bool at_end) {
   for (int32_t k = 0; k < coordinates_of(sim)->n; k++) {
     const NoliCoordinate* item = item_of(sim, k);
     const NoliCoordinateStep* step = &sim->stage->coordinates[k];
-    double slip = noli_coordinate_slip(item, step, at_end ? step->near : step->begin);
+    double slip = at_end ? noli_coordinate_slip(item, step, step->near) : step->slip;
     energy += 0.5 * item->friction / item->slip_length * slip * slip;
   }
   return energy;

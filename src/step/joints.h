@@ -32,8 +32,9 @@ void noli_sim_accept_coordinates(NoliSim* sim);
 // After a divided step: the one before it is that of the backup.
 void noli_sim_restore_before(NoliSim* sim);
 
-// Whether rotors have inertia of their own.
-bool noli_sim_has_armature(const NoliSim* sim);
+// Whether the acceleration at the start depends on more than forces there: on that of armatures,
+// and on friction that is about to hold.
+bool noli_sim_joints_need_start(const NoliSim* sim);
 
 // J: of armatures; of elastic slips; work of motors and loss of dry friction over the step. At its
 // start, or its end.

@@ -94,8 +94,7 @@ static NoliStatus begin_step(NoliSim* sim) {
   }
   bool starts = needs_past && !attempt->past_known;
   attempt->rule = starts && integrator->starter != NULL ? integrator->starter : integrator;
-  // the accelerations of armatures at the start are unknown
-  if (starts && noli_integrator_needs_force(attempt->rule) && noli_sim_has_armature(sim)) {
+  if (starts && noli_integrator_needs_force(attempt->rule) && noli_sim_joints_need_start(sim)) {
     attempt->rule = noli_integrator_find("sdirk2");
   }
   if (attempt->damped) {

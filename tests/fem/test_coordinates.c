@@ -45,8 +45,13 @@ static Fixture random_fixture(TestRandom* random, int round, double x[N]) {
   item->fixed[1] = noli_vec3(-0.5, 0.2, 0.9);
   NoliCoordinates all = all_of(&one);
   double q = noli_coordinate_value(&all, 0, x, 0.0);
-  one.step = (NoliCoordinateStep){
-      .near = q, .begin = q - 0.2, .slip = 0.1, .hat = q - 0.1, .tilde = q + 0.4, .target = 0.3};
+  one.step = (NoliCoordinateStep){.near = q,
+                                  .begin = q - 0.2,
+                                  .slip = 0.1,
+                                  .hat = q - 0.1,
+                                  .tilde = q + 0.4,
+                                  .rate = 0.8,
+                                  .target = 0.3};
   item->stiffness = 1.7;
   item->rest = 0.3;
   item->damping = 0.6;

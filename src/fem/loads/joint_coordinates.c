@@ -205,8 +205,19 @@ static NoliCoordinateLaw motor_law(const NoliCoordinateEnergy* energy, const Nol
   return bounded(k, d, item->max_effort);
 }
 
+static double trial_slip(const NoliCoordinateStep* step, double q) {
+  return step->slip + step->rate * (q - step->hat);
+}
+
+static NoliCoordinateLaw friction_law(const NoliCoordinate* item, const NoliCoordinateStep* step,
+                                      double q) {
+  NoliCoordinateLaw law =
+      bounded(item->friction / item->slip_length, trial_slip(step, q), item->friction);
+  return (NoliCoordinateLaw){law.energy / step->rate, law.first, law.second * step->rate};
+}
+
 double noli_coordinate_slip(const NoliCoordinate* item, const NoliCoordinateStep* step, double q) {
-  double slip = step->slip + (q - step->begin);
+  double slip = trial_slip(step, q);
   return fmin(fmax(slip, -item->slip_length), item->slip_length);
 }
 
@@ -225,9 +236,7 @@ NoliCoordinateLaw noli_coordinate_law(const NoliCoordinateEnergy* energy, int32_
     law = item->motor != NOLI_MOTOR_NONE ? motor_law(energy, item, step, q) : law;
     break;
   case NOLI_COORDINATE_FRICTION:
-    law = item->friction > 0.0 ? bounded(item->friction / item->slip_length,
-                                         step->slip + (q - step->begin), item->friction)
-                               : law;
+    law = item->friction > 0.0 ? friction_law(item, step, q) : law;
     break;
   case NOLI_COORDINATE_DAMPING:
     law = bounded(item->damping / energy->h_v, q - step->hat, (double)INFINITY);

@@ -14,6 +14,10 @@
 // Along straight lines of all nodes s, c and the travel are polynomials of degree two in the
 // length, so the place where q meets a limit is a root of one (noli_coordinates_bound).
 //
+// Dry friction keeps an elastic slip, as contacts that stick do (contact/friction/stick.h): with
+// the trial slip u = slip + r (q - q_hat), r as there, its potential is that of a spring up to the
+// largest effort F, at the slip length, and F |u| beyond it, over r.
+//
 // Everything that acts has a potential phi(q) within a step; its Hessian is
 //   phi''(q) grad q grad q^T + phi'(q) Hess q.
 #pragma once
@@ -60,6 +64,7 @@ typedef struct NoliCoordinateStep {
   double speed;      // at the start of the step
   double slip;       // elastic slip of friction, at the start of the step
   double hat, tilde; // q_hat and q_tilde of the integrator (integrate/integrator.h)
+  double rate;       // time since the start of the step over h_v, as of contacts that stick
   double target;     // of the motor, at the end of the stage
   double first;      // at the end of the first stage of the step, and its speed
   double first_speed;

@@ -5,6 +5,13 @@
 
 enum { NOLI_JOINT_COORDINATES = 2 }; // of a joint, at most
 
+// Columns of the history of joints, after the entities that they join (measure/joints.h).
+#define NOLI_JOINT_COLUMNS                                                                         \
+  "coordinate,speed,motor,limit,spring,damper,friction,travel,travel_speed,travel_motor,"          \
+  "travel_limit,travel_spring,travel_damper,travel_friction,force_x,force_y,force_z,torque_x,"     \
+  "torque_y,torque_z"
+enum { NOLI_JOINT_VALUES = 20 };
+
 // Components of a force or torque that a joint does not transmit.
 typedef enum NoliJointRelease {
   NOLI_RELEASE_NONE,

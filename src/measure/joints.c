@@ -13,6 +13,10 @@
 #include <math.h>
 #include <string.h>
 
+// Where the iteration for loops ends, squared, and at the latest.
+#define LEAST 1e-26
+enum { MOST_ITERATIONS = 2000 };
+
 // ---- coordinates and efforts --------------------------------------------------------------------
 
 static double effort_of(const NoliSim* sim, NoliCoordinatePart part, int32_t k) {
@@ -24,13 +28,15 @@ static double effort_of(const NoliSim* sim, NoliCoordinatePart part, int32_t k) 
                                        .h_v = stage->time.h_v,
                                        .moves = stage->time.inertia};
   const NoliCoordinate* item = &energy.all->item[k];
-  bool stands =
-      (part == NOLI_COORDINATE_DAMPING || part == NOLI_COORDINATE_ARMATURE) && !stage->time.inertia;
-  double scale = part == NOLI_COORDINATE_ARMATURE ? 1.0 / (stage->time.h_e * stage->time.h_e) : 1.0;
-  return part == NOLI_COORDINATE_SPRING
-             ? -noli_coordinate_spring(item, stage->coordinates[k].near).first
-         : stands ? 0.0
-                  : -scale * noli_coordinate_law(&energy, k, stage->coordinates[k].near).first;
+  double q = stage->coordinates[k].near, effort;
+  bool of_motion = part == NOLI_COORDINATE_DAMPING || part == NOLI_COORDINATE_ARMATURE;
+  if (of_motion && !stage->time.inertia) {
+    return 0.0;
+  }
+  effort = part == NOLI_COORDINATE_SPRING ? -noli_coordinate_spring(item, q).first
+                                          : -noli_coordinate_law(&energy, k, q).first;
+  effort /= part == NOLI_COORDINATE_ARMATURE ? stage->time.h_e * stage->time.h_e : 1.0;
+  return effort + 0.0; // no "-0"
 }
 
 static void set_coordinates(const NoliSim* sim, int32_t index, NoliJointState* joint) {
@@ -43,7 +49,7 @@ static void set_coordinates(const NoliSim* sim, int32_t index, NoliJointState* j
     if (sim->outcome.reported) {
       const NoliCoordinate* item = &sim->model->problem.coordinates.item[k];
       joint->motor[i] = effort_of(sim, NOLI_COORDINATE_MOTOR, k);
-      joint->limit[i] = -noli_coordinate_limit(item, sim->stage->coordinates[k].near).first;
+      joint->limit[i] = 0.0 - noli_coordinate_limit(item, sim->stage->coordinates[k].near).first;
       joint->spring[i] = effort_of(sim, NOLI_COORDINATE_SPRING, k);
       joint->damper[i] = effort_of(sim, NOLI_COORDINATE_DAMPING, k);
       joint->friction[i] = effort_of(sim, NOLI_COORDINATE_FRICTION, k);
@@ -276,8 +282,8 @@ static void solve_loops(Balance* balance) {
   }
   to_joints(balance, r, s);
   memcpy(p, s, (size_t)n * sizeof *p);
-  double gamma = square(s, n), least = 1e-28 * gamma;
-  for (int32_t i = 0; i < 12 * n && gamma > least; i++) {
+  double gamma = square(s, n), least = LEAST * gamma;
+  for (int32_t i = 0; i < MOST_ITERATIONS && gamma > least; i++) {
     to_bodies(balance, p, q);
     double step = gamma / square(q, n_body), before = gamma;
     add_scaled(w, step, p, n);

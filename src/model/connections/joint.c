@@ -410,5 +410,7 @@ const NoliConnectionType noli_connection_joint = {
     .obstacle = "name it as \"b\", or leave \"b\" out for the world",
     .defect = defect,
     .check = check_joint,
+    .columns = NOLI_JOINT_COLUMNS,
+    .n_value = NOLI_JOINT_VALUES,
     .bind = bind_joints,
     .add_forces = noli_joints_constrain};

@@ -253,8 +253,7 @@ NoliCoordinateLaw noli_coordinate_law(const NoliCoordinateEnergy* energy, int32_
 
 // ---- terms --------------------------------------------------------------------------------------
 
-// The Hessian by the vectors, projected if requested. Points and directions have units of their
-// own, so directions are measured by a length of the bodies.
+// The Hessian by the vectors; projected, it is that of Gauss and Newton.
 static void vector_hessian(const NoliCoordinate* item, const NoliVec3 z[VECTORS],
                            double by[2][NUMBERS], const double* gradient, NoliCoordinateLaw law,
                            bool projected, double* matrix) {

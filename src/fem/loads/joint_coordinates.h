@@ -20,6 +20,9 @@
 //
 // Everything that acts has a potential phi(q) within a step; its Hessian is
 //   phi''(q) grad q grad q^T + phi'(q) Hess q.
+// Projected Hessians have the first part, where phi is convex: with the projected sum of both, or
+// the second part alone added, an arm of three joints that swings takes as many iterations, within
+// 1 %, in long steps and short ones.
 #pragma once
 
 #include "linalg/energy_term.h"

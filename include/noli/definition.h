@@ -457,7 +457,7 @@ typedef struct NoliJointDef {
   const char* name; ///< borrowed; NULL (default): "joint" and its number
   const char* type; ///< "ball" (default): they share a point; "hinge": an axis; "weld": all; or
                     ///< "universal", "slider", "cylinder", "planar", "distance"
-  int32_t body;     ///< rigid; for a distance any body
+  int32_t body;     ///< rigid; for a ball and a distance any body
   int32_t to;       ///< a rigid body; for a ball and a distance also one that deforms;
                     ///< NOLI_NULL_INDEX (default): the world
   double at[3];     ///< m, the point at the start, in world coordinates; a weld needs none

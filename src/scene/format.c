@@ -411,7 +411,7 @@ SHARED_OBJECT(
     noli_scene_joint_format, "joint", NOLI_SCENE_ANY,
     REQUIRED("type", joint_type, NULL, "What the two share, or keep: see docs/background/rigid.md.",
              INTO(NoliJointDef, type)),
-    REQUIRED("a", text, NULL, "Name of a rigid body."),
+    REQUIRED("a", text, NULL, "Name of a rigid body, or, for a ball or a distance, of any."),
     FIELD("b", text, NULL, NULL,
           "Name of the other body: rigid, or, for a ball or a distance, any; default: the "
           "world."),

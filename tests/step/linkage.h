@@ -6,7 +6,7 @@
 #include "math/vec3.h"
 
 #define GRAVITY 9.80665 // m/s^2
-enum { JOINTS = 32 };
+enum { JOINTS = 40 };
 
 typedef struct Linkage {
   World world;

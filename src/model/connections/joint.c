@@ -4,8 +4,10 @@
 // equation of nodes. Each equation gives one node of a rigid body as a combination of others, which
 // it follows: it is solved for the node with the largest coefficient, after the nodes that earlier
 // equations give have been replaced. An equation in which nothing remains is met already, as in
-// chains that are closed in a plane. A ball joint has one point, a hinge two on its axis, a weld
-// the four nodes. What shared points cannot express are constraints (joint_constraints.c).
+// chains that are closed in a plane. A joint with an equation that no node of a rigid body can
+// solve, or only by following many, becomes a constraint. A ball joint has one point, a hinge two
+// on its axis, a weld the four nodes. What shared points cannot express are constraints
+// (joint_constraints.c).
 #include "model/connections/joint.h"
 
 #include "base/sized.h"
@@ -24,7 +26,9 @@
 // A node of the joint's own body is given where its coefficient is not much smaller.
 #define OWN_SHARE 0.1
 
-enum { MOST_POINTS = 4 };
+// A joint that would let a node follow more others than this is a constraint instead: long chains
+// of followers make matrices dense.
+enum { MOST_POINTS = 4, MOST_FOLLOWED = 16 };
 
 // A sum of nodes with coefficients, and a constant.
 typedef struct Sum {
@@ -44,7 +48,7 @@ typedef struct Joints {
   int32_t* node; // (n)
   int32_t* item; // (n)
   int32_t n;
-  int32_t n_met; // equations that are met already
+  bool* stiff; // (n_joints) one whose equations cannot be solved, or not by few nodes
 } Joints;
 
 static NoliStatus sum_add(Joints* joints, int32_t node, double coefficient) {
@@ -193,23 +197,20 @@ static int32_t choose_node(const Joints* joints, int32_t own, double* left) {
   return largest[0] >= OWN_SHARE * largest[1] && best[0] != NOLI_NULL_INDEX ? best[0] : best[1];
 }
 
-// Solves the equation sum = 0 for a node.
-static NoliStatus solve_equation(Joints* joints, const char* where, int32_t item, int32_t own) {
+// Solves the equation sum = 0 for a node. `*solved`: it could be.
+static NoliStatus solve_equation(Joints* joints, int32_t item, int32_t own, bool* solved) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = joints->model->context;
   double left;
   NOLI_TRY(replace_given(joints));
   int32_t node = choose_node(joints, own, &left);
-  if (left <= NO_COEFFICIENT) {
-    joints->n_met++;
+  *solved = left <= NO_COEFFICIENT;
+  if (*solved || node == NOLI_NULL_INDEX) {
     return NOLI_OK;
   }
-  NOLI_CHECK(context, node != NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
-             "%s: both sides are prescribed or deform, or other joints hold them: one body must be "
-             "rigid and free to follow",
-             where);
   Sum* given = &joints->given[joints->n];
   double by = -1.0 / joints->scale[node];
+  given->node.count = given->coefficient.count = 0;
   given->constant = noli_scale3(by, joints->sum.constant);
   for (int64_t i = 0; i < joints->sum.node.count; i++) {
     int32_t other = joints->sum.node.data[i];
@@ -219,9 +220,12 @@ static NoliStatus solve_equation(Joints* joints, const char* where, int32_t item
       NOLI_PUSH(context, &given->coefficient, coefficient);
     }
   }
-  joints->node[joints->n] = node;
-  joints->item[joints->n] = item;
-  joints->row[node] = joints->n++;
+  *solved = given->node.count <= MOST_FOLLOWED;
+  if (*solved) {
+    joints->node[joints->n] = node;
+    joints->item[joints->n] = item;
+    joints->row[node] = joints->n++;
+  }
 done:
   return status;
 }
@@ -248,24 +252,38 @@ static int32_t list_points(const NoliModel* model, const NoliJointDef* joint,
   return type == NOLI_JOINT_BALL || type == NOLI_JOINT_UNIVERSAL ? 1 : 0;
 }
 
+// Whether a motion prescribes all of a rigid body.
+static bool is_prescribed(const NoliModel* model, const NoliSimDef* def, int32_t body) {
+  bool prescribed = false;
+  for (int32_t m = 0; m < def->n_motions; m++) {
+    const NoliMotionDef* motion = &def->motions[m];
+    bool all = !motion->free_axis[0] && !motion->free_axis[1] && !motion->free_axis[2];
+    prescribed = prescribed || (motion->body == body && all && model->carried[body]);
+  }
+  return prescribed;
+}
+
 // What bodies a joint may have.
-static NoliStatus check_sides(const NoliModel* model, const NoliJointDef* joint,
-                              const char* where) {
+static NoliStatus check_sides(const NoliModel* model, const NoliSimDef* def,
+                              const NoliJointDef* joint, const char* where) {
   NoliStatus status = NOLI_OK;
   NoliJointType type = noli_joint_type(joint);
-  bool world = joint->to == NOLI_NULL_INDEX, points = type == NOLI_JOINT_DISTANCE;
-  NOLI_CHECK(
-      model->context, model->carried[joint->body] || points, NOLI_ERROR_ARGUMENT,
-      "%s: \"%s\" is not rigid: a joint is one of a rigid body; tie soft bodies to each other",
-      where, model->name[joint->body]);
+  bool world = joint->to == NOLI_NULL_INDEX;
+  bool points = type == NOLI_JOINT_BALL || type == NOLI_JOINT_DISTANCE;
+  NOLI_CHECK(model->context, model->carried[joint->body] || points, NOLI_ERROR_ARGUMENT,
+             "%s: \"%s\" is not rigid, so it has no axes: use a ball joint, or tie its vertices",
+             where, model->name[joint->body]);
   NOLI_CHECK(model->context, world || !model->obstacle[joint->to], NOLI_ERROR_ARGUMENT,
              "%s: \"%s\" is an obstacle: make it a rigid body with a prescribed motion", where,
              model->name[joint->to]);
   NOLI_CHECK(
-      model->context, world || points || type == NOLI_JOINT_BALL || model->carried[joint->to],
-      NOLI_ERROR_ARGUMENT,
+      model->context, world || points || model->carried[joint->to], NOLI_ERROR_ARGUMENT,
       "%s: \"%s\" deforms, so it has no axes: use a ball joint, or tie its vertices to \"%s\"",
       where, model->name[joint->to], model->name[joint->body]);
+  bool fixed = is_prescribed(model, def, joint->body);
+  NOLI_CHECK(model->context, !fixed || !(world || is_prescribed(model, def, joint->to)),
+             NOLI_ERROR_ARGUMENT, "%s: motions prescribe both sides, so there is nothing to join",
+             where);
 done:
   return status;
 }
@@ -276,7 +294,7 @@ static NoliStatus add_joint(Joints* joints, int32_t index) {
   const NoliJointDef* joint = &joints->def->joints[index];
   NoliConnectionPrefix where = noli_connection_prefix(NOLI_CONNECTION_JOINT, joints->def, index);
   NoliVec3 point[MOST_POINTS];
-  NOLI_TRY(check_sides(model, joint, where.text));
+  NOLI_TRY(check_sides(model, joints->def, joint, where.text));
   int32_t n = list_points(model, joint, point);
   double apart = n > 0 && joint->has_to_at
                      ? noli_norm3(noli_sub3(noli_load3(joint->to_at), noli_load3(joint->at)))
@@ -285,12 +303,18 @@ static NoliStatus add_joint(Joints* joints, int32_t index) {
              NOLI_ERROR_ARGUMENT,
              "%s: its points are %.6g m apart at the start: place the bodies such that they meet",
              where.text, apart);
-  for (int32_t k = 0; k < n; k++) {
+  int32_t before = joints->n;
+  bool solved = true;
+  for (int32_t k = 0; k < n && solved; k++) {
     joints->sum.node.count = 0;
     joints->sum.constant = noli_vec3(0.0, 0.0, 0.0);
     NOLI_TRY(add_point(joints, where.text, joint->body, point[k], 1.0));
     NOLI_TRY(add_point(joints, where.text, joint->to, point[k], -1.0));
-    NOLI_TRY(solve_equation(joints, where.text, index, joint->body));
+    NOLI_TRY(solve_equation(joints, index, joint->body, &solved));
+  }
+  joints->stiff[index] = !solved;
+  while (!solved && joints->n > before) {
+    joints->row[joints->node[--joints->n]] = NOLI_NULL_INDEX;
   }
 done:
   return status;
@@ -327,6 +351,7 @@ static void joints_free(Joints* joints) {
   noli_free(context, joints->given);
   noli_free(context, joints->node);
   noli_free(context, joints->item);
+  noli_free(context, joints->stiff);
 }
 
 static NoliStatus bind_joints(NoliModel* model, const NoliSimDef* def, NoliBindings* bindings) {
@@ -340,6 +365,7 @@ static NoliStatus bind_joints(NoliModel* model, const NoliSimDef* def, NoliBindi
   NOLI_NEW_ZERO(context, joints.given, most);
   NOLI_NEW(context, joints.node, most);
   NOLI_NEW(context, joints.item, most);
+  NOLI_NEW_ZERO(context, joints.stiff, def->n_joints);
   for (int32_t i = 0; i < model->problem.n_node; i++) {
     joints.row[i] = NOLI_NULL_INDEX;
   }
@@ -350,8 +376,11 @@ static NoliStatus bind_joints(NoliModel* model, const NoliSimDef* def, NoliBindi
     NOLI_TRY(add_joint(&joints, k));
   }
   NOLI_TRY(add_bindings(&joints, bindings));
-  noli_log(context, NOLI_LOG_INFO, "%d joints give %d nodes; %d of their equations are met already",
-           (int)def->n_joints, (int)joints.n, (int)joints.n_met);
+  NOLI_TRY(noli_joints_constrain(model, def, joints.stiff));
+  const NoliConnections* constraints = &model->problem.connection[NOLI_CONNECTION_CONSTRAINTS];
+  noli_log(context, NOLI_LOG_INFO,
+           "joints: %d, by which %d nodes follow others exactly; %d have constraints",
+           (int)def->n_joints, (int)joints.n, (int)constraints->n);
 done:
   joints_free(&joints);
   return status;
@@ -412,5 +441,4 @@ const NoliConnectionType noli_connection_joint = {
     .check = check_joint,
     .columns = NOLI_JOINT_COLUMNS,
     .n_value = NOLI_JOINT_VALUES,
-    .bind = bind_joints,
-    .add_forces = noli_joints_constrain};
+    .bind = bind_joints};

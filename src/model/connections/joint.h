@@ -22,5 +22,7 @@ typedef struct NoliJointPoint {
 NOLI_WARN_UNUSED NoliStatus noli_joint_point(const NoliModel* model, const char* where,
                                              int32_t body, NoliVec3 p, NoliJointPoint* point);
 
-// Adds the constraints of all joints whose types have some.
-NOLI_WARN_UNUSED NoliStatus noli_joints_constrain(NoliModel* model, const NoliSimDef* def);
+// Adds the constraints of all joints: of those that are `stiff` (n_joints) all, of others what
+// shared points do not express.
+NOLI_WARN_UNUSED NoliStatus noli_joints_constrain(NoliModel* model, const NoliSimDef* def,
+                                                  const bool* stiff);

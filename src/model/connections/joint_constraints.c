@@ -6,22 +6,34 @@
 
 #include <math.h>
 
-// Vectors of a joint: from the point of b to that of a, and two frames, of which one turns with
-// each body. The first axis of a frame is that of the joint.
-typedef enum Vector { OFFSET, A0, A1, A2, B0, B1, B2 } Vector;
+// Vectors of a joint: from the point of b to that of a, two frames, of which one turns with each
+// body, and that of the world. The first axis of a frame is that of the joint.
+typedef enum Vector { OFFSET, A0, A1, A2, B0, B1, B2, X, Y, Z } Vector;
 
-enum { MOST_PRODUCTS = 5 };
+enum { MOST_PRODUCTS = 6, SHARED_POINT = 3 };
+#define POINT                                                                                      \
+  {OFFSET, X}, {OFFSET, Y}, {                                                                      \
+    OFFSET, Z                                                                                      \
+  }
+#define PARALLEL_AXES                                                                              \
+  {A0, B1}, {                                                                                      \
+    A0, B2                                                                                         \
+  }
 
-// Shared points say all of the types that are not here.
+// The first ones are those that shared points express.
 static const struct {
+  int32_t n_shared;
   int32_t n;
   Vector of[MOST_PRODUCTS][2];
 } products[] = {
-    [NOLI_JOINT_UNIVERSAL] = {1, {{A0, B0}}},
-    [NOLI_JOINT_SLIDER] = {5, {{OFFSET, B1}, {OFFSET, B2}, {A0, B1}, {A0, B2}, {A1, B2}}},
-    [NOLI_JOINT_CYLINDER] = {4, {{OFFSET, B1}, {OFFSET, B2}, {A0, B1}, {A0, B2}}},
-    [NOLI_JOINT_PLANAR] = {3, {{OFFSET, B0}, {A0, B1}, {A0, B2}}},
-    [NOLI_JOINT_DISTANCE] = {1, {{OFFSET, OFFSET}}},
+    [NOLI_JOINT_BALL] = {SHARED_POINT, 3, {POINT}},
+    [NOLI_JOINT_HINGE] = {5, 5, {POINT, PARALLEL_AXES}},
+    [NOLI_JOINT_WELD] = {6, 6, {POINT, PARALLEL_AXES, {A1, B2}}},
+    [NOLI_JOINT_UNIVERSAL] = {SHARED_POINT, 4, {POINT, {A0, B0}}},
+    [NOLI_JOINT_SLIDER] = {0, 5, {{OFFSET, B1}, {OFFSET, B2}, PARALLEL_AXES, {A1, B2}}},
+    [NOLI_JOINT_CYLINDER] = {0, 4, {{OFFSET, B1}, {OFFSET, B2}, PARALLEL_AXES}},
+    [NOLI_JOINT_PLANAR] = {0, 3, {{OFFSET, B0}, PARALLEL_AXES}},
+    [NOLI_JOINT_DISTANCE] = {0, 1, {{OFFSET, OFFSET}}},
 };
 
 // Angles of the axes of a universal joint at which it would lock, as the cosine.
@@ -78,6 +90,10 @@ static NoliJointVector vector_of(const Sides* sides, Vector name) {
     add_offset(sides, &vector);
     return vector;
   }
+  if (name >= X) {
+    vector.constant = noli_vec3(name == X, name == Y, name == Z);
+    return vector;
+  }
   int side = name < B0 ? 0 : 1;
   int which = (int)name - (int)(side == 0 ? A0 : B0);
   NoliVec3 e = sides->axis[side], across = noli_normalize3(noli_orthogonal3(e));
@@ -130,19 +146,26 @@ static double body_mass(const NoliModel* model, int32_t body) {
   return mass;
 }
 
+// Of the four nodes of a rigid body, whose masses are equal.
+static NoliVec3 centre_of(const NoliModel* model, int32_t body) {
+  NoliVec3 centre = {0};
+  for (int k = 0; k < 4; k++) {
+    NoliVec3 y = noli_load3(model->x0 + 3 * (int64_t)(model->vert_first[body] + k));
+    centre = noli_mul_add3(centre, 0.25, y);
+  }
+  return centre;
+}
+
 // The radius of the mass of a rigid body; 0 of others.
 static double body_size(const Sides* sides, int side) {
   double sum = 0.0;
-  NoliVec3 centre = {0}, y[4];
   if (!has_frame(sides, side)) {
     return 0.0;
   }
+  NoliVec3 centre = centre_of(sides->model, sides->body[side]);
   for (int k = 0; k < 4; k++) {
-    y[k] = noli_load3(sides->model->x0 + 3 * (int64_t)sides->point[side].node[k]);
-    centre = noli_mul_add3(centre, 0.25, y[k]);
-  }
-  for (int k = 0; k < 4; k++) {
-    sum += 0.25 * noli_norm_sqr3(noli_sub3(y[k], centre));
+    NoliVec3 y = noli_load3(sides->model->x0 + 3 * (int64_t)sides->point[side].node[k]);
+    sum += 0.25 * noli_norm_sqr3(noli_sub3(y, centre));
   }
   return sqrt(sum);
 }
@@ -152,8 +175,10 @@ static NoliStatus set_sides(Sides* sides, const NoliJointDef* joint) {
   bool apart = joint->has_to_at, universal = noli_joint_type(joint) == NOLI_JOINT_UNIVERSAL;
   sides->body[0] = joint->body;
   sides->body[1] = joint->to;
-  sides->at[0] = noli_load3(joint->at);
-  sides->at[1] = noli_load3(apart ? joint->to_at : joint->at);
+  NoliVec3 at = noli_joint_type(joint) == NOLI_JOINT_WELD ? centre_of(sides->model, joint->body)
+                                                          : noli_load3(joint->at);
+  sides->at[0] = at;
+  sides->at[1] = apart ? noli_load3(joint->to_at) : at;
   sides->axis[0] = noli_normalize3(noli_load3(joint->axis));
   sides->axis[1] = universal ? noli_normalize3(noli_load3(joint->to_axis)) : sides->axis[0];
   for (int side = 0; side < 2; side++) {
@@ -165,8 +190,8 @@ done:
   return status;
 }
 
-// Adds joint `index` of a definition.
-static NoliStatus add_stencil(NoliModel* model, const NoliSimDef* def, int32_t index,
+// Adds joint `index` of a definition, with products from number `begin` on.
+static NoliStatus add_stencil(NoliModel* model, const NoliSimDef* def, int32_t index, int32_t begin,
                               NoliJointConstraints* joints) {
   NoliStatus status = NOLI_OK;
   const NoliJointDef* joint = &def->joints[index];
@@ -183,42 +208,48 @@ static NoliStatus add_stencil(NoliModel* model, const NoliSimDef* def, int32_t i
       joints->mass[at] = k < point->n ? mass / point->n : 0.0;
     }
   }
-  int32_t first = joints->first[joints->n];
-  for (int32_t k = 0; k < products[type].n; k++) {
-    NOLI_TRY(make_product(&sides, joints, products[type].of[k], &joints->product[first + k]));
+  int32_t next = joints->first[joints->n];
+  for (int32_t k = begin; k < products[type].n; k++) {
+    NOLI_TRY(make_product(&sides, joints, products[type].of[k], &joints->product[next++]));
   }
   joints->size[joints->n] = sides.size > 0.0 ? sides.size : model->problem.size.d;
-  joints->first[++joints->n] = first + products[type].n;
+  joints->first[++joints->n] = next;
 done:
   return status;
 }
 
-NoliStatus noli_joints_constrain(NoliModel* model, const NoliSimDef* def) {
+static NoliStatus allocate(NoliModel* model, int64_t n, NoliJointConstraints** out) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliConnections* connections = &model->problem.connection[NOLI_CONNECTION_CONSTRAINTS];
   NoliJointConstraints* joints = NULL;
-  int32_t n = 0;
-  for (int32_t i = 0; i < def->n_joints; i++) {
-    n += products[noli_joint_type(&def->joints[i])].n > 0 ? 1 : 0;
-  }
-  if (n == 0) {
-    return NOLI_OK;
-  }
   NOLI_NEW_ZERO(context, joints, 1);
   connections->forces = &noli_joint_constraint_forces;
-  connections->data = joints;
-  NOLI_NEW(context, joints->node, NOLI_JOINT_NODES * (int64_t)n);
-  NOLI_NEW(context, joints->mass, NOLI_JOINT_NODES * (int64_t)n);
+  connections->data = *out = joints;
+  NOLI_NEW(context, joints->node, NOLI_JOINT_NODES * n);
+  NOLI_NEW(context, joints->mass, NOLI_JOINT_NODES * n);
   NOLI_NEW_ZERO(context, joints->first, n + 1);
-  NOLI_NEW(context, joints->product, MOST_PRODUCTS * (int64_t)n);
+  NOLI_NEW(context, joints->product, MOST_PRODUCTS * n);
   NOLI_NEW(context, joints->size, n);
   NOLI_NEW_ZERO(context, joints->stiffness, n);
+done:
+  return status;
+}
+
+NoliStatus noli_joints_constrain(NoliModel* model, const NoliSimDef* def, const bool* stiff) {
+  NoliStatus status = NOLI_OK;
+  NoliJointConstraints* joints = NULL;
   for (int32_t i = 0; i < def->n_joints; i++) {
-    if (products[noli_joint_type(&def->joints[i])].n > 0) {
-      NOLI_TRY(add_stencil(model, def, i, joints));
-      connections->n = joints->n;
+    NoliJointType type = noli_joint_type(&def->joints[i]);
+    int32_t begin = stiff[i] ? 0 : products[type].n_shared;
+    if (begin == products[type].n) {
+      continue;
     }
+    if (joints == NULL) {
+      NOLI_TRY(allocate(model, def->n_joints - i, &joints));
+    }
+    NOLI_TRY(add_stencil(model, def, i, begin, joints));
+    model->problem.connection[NOLI_CONNECTION_CONSTRAINTS].n = joints->n;
   }
 done:
   return status;

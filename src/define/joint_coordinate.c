@@ -1,6 +1,7 @@
 #include "define/joint_coordinate.h"
 
 #include "base/context.h"
+#include "base/numbers.h"
 #include "define/choices.h"
 #include "fem/loads/joint_coordinates.h"
 
@@ -61,11 +62,12 @@ static NoliStatus check_coordinate(NoliContext* context, const char* prefix,
                                    const NoliCoordinateDef* def, bool turns) {
   NoliStatus status = NOLI_OK;
   const char* unit = turns ? "rad" : "m";
-  NOLI_TRY(noli_names_require(context, prefix, &noli_motor_names, def->motor));
   NOLI_CHECK(context, def->lower < 0.0 && def->upper > 0.0, NOLI_ERROR_ARGUMENT,
              "%sits coordinate is 0 %s at the start, which is not inside its limits [%g, %g] %s: "
              "place the bodies inside, or change the limits",
              prefix, unit, def->lower, def->upper, unit);
+  NOLI_TRY(noli_numbers_check(context, prefix, NOLI_NUMBERS_COORDINATE, def));
+  NOLI_TRY(noli_names_require(context, prefix, &noli_motor_names, def->motor));
   int32_t motor = noli_names_index(&noli_motor_names, def->motor);
   NOLI_CHECK(context, motor != NOLI_MOTOR_SPEED || def->motor_damping > 0.0, NOLI_ERROR_ARGUMENT,
              "%sa motor that holds a speed needs a damping", prefix);

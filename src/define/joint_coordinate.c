@@ -62,7 +62,7 @@ static NoliStatus check_coordinate(NoliContext* context, const char* prefix,
                                    const NoliCoordinateDef* def, bool turns) {
   NoliStatus status = NOLI_OK;
   const char* unit = turns ? "rad" : "m";
-  NOLI_CHECK(context, def->lower < 0.0 && def->upper > 0.0, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, !(def->lower >= 0.0) && !(def->upper <= 0.0), NOLI_ERROR_ARGUMENT,
              "%sits coordinate is 0 %s at the start, which is not inside its limits [%g, %g] %s: "
              "place the bodies inside, or change the limits",
              prefix, unit, def->lower, def->upper, unit);

@@ -428,8 +428,8 @@ typedef double NoliTimeFn(void* user, double t);
 /// `body` against `to`, 0 at the start. Units below are those of turns; those of travels are N/m
 /// for N m, and so on. Never changes its size.
 typedef struct NoliCoordinateDef {
-  double lower;      ///< rad, never passed, < 0; default -INFINITY
-  double upper;      ///< rad, never passed, > 0; default INFINITY
+  double lower;      ///< rad, never passed, negative; default -INFINITY
+  double upper;      ///< rad, never passed, positive; default INFINITY
   double stiffness;  ///< N m/rad, >= 0, of a spring; default 0
   double rest;       ///< rad, where the spring has no torque; default 0
   double damping;    ///< N m s/rad, >= 0; default 0
@@ -438,7 +438,7 @@ typedef struct NoliCoordinateDef {
   const char* motor; ///< what `target` is: "none" (default), "effort": N m; "position": rad, that
                      ///< of a spring of `motor_stiffness` with a damper of `motor_damping`;
                      ///< "speed": rad/s, of a damper of `motor_damping`
-  double target;          ///< default 0; noli_sim_set_joint_target (noli/live.h) replaces it
+  double target;     ///< default 0; noli_sim_set_joint_target (noli/live.h) replaces it
   NoliTimeFn* target_at;  ///< NULL (default): `target` at all times; else the target at a time
   void* user;             ///< of `target_at`; must outlive the simulation
   double motor_stiffness; ///< N m/rad, >= 0; default 0

@@ -249,8 +249,8 @@ static const NoliNumber of_joint[] = {
   N(NoliJointDef, to_axis, "its axis on the other body", FINITE),
 };
 static const NoliNumber of_coordinate[] = {
-  N(NoliCoordinateDef, lower, "the lower limit", IN(-BEYOND, 0.0)),
-  N(NoliCoordinateDef, upper, "the upper limit", IN(0.0, BEYOND)),
+  N(NoliCoordinateDef, lower, "the lower limit", IN(-BEYOND, BEYOND)),
+  N(NoliCoordinateDef, upper, "the upper limit", IN(-BEYOND, BEYOND)),
   N(NoliCoordinateDef, stiffness, "the stiffness", IN(0.0, NOLI_MATERIAL_MAX)),
   N(NoliCoordinateDef, rest, "the rest", FINITE),
   N(NoliCoordinateDef, damping, "the damping", IN(0.0, NOLI_MATERIAL_MAX)),

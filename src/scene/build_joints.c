@@ -54,11 +54,10 @@ NoliStatus noli_scene_build_joint(const NoliSceneSource* source, NoliScene* scen
   NoliStatus status = NOLI_OK;
   NoliSceneNode travel = noli_scene_member(entry, "travel");
   joint->has_to_at = noli_scene_member(entry, "b_at").value != NULL;
-  NOLI_TRY(
-      build_coordinate(source, scene, entry, &noli_scene_joint_format, &joint->coordinate));
+  NOLI_TRY(build_coordinate(source, scene, entry, &noli_scene_joint_format, &joint->coordinate));
   if (travel.value != NULL) {
-    NOLI_TRY(build_coordinate(source, scene, &travel, &noli_scene_coordinate_format,
-                              &joint->travel));
+    NOLI_TRY(
+        build_coordinate(source, scene, &travel, &noli_scene_coordinate_format, &joint->travel));
   }
 done:
   return status;

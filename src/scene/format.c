@@ -402,8 +402,8 @@ OBJECT(motor, "motor", NOLI_SCENE_EXACTLY_ONE,
       FIELD("friction", not_negative, "0", "N m or N",                                             \
             "Largest effort of dry friction, which holds below it.",                               \
             INTO(NoliCoordinateDef, friction)),                                                    \
-      FIELD("armature", not_negative, "0", "kg m^2 or kg", "Inertia of a rotor in the coordinate.", \
-            INTO(NoliCoordinateDef, armature)),                                                    \
+      FIELD("armature", not_negative, "0", "kg m^2 or kg",                                         \
+            "Inertia of a rotor in the coordinate.", INTO(NoliCoordinateDef, armature)),           \
       FIELD("motor", motor, NULL, NULL, "A motor.", ITS_MEMBERS)
 SHARED_OBJECT(noli_scene_coordinate_format, "travel", NOLI_SCENE_ANY, COORDINATE_FIELDS);
 FROM_TABLE(joint_type, NOLI_CHOICE_JOINT);

@@ -31,7 +31,7 @@ static double factor_of(const char* unit, const Units* new) {
                {"N s/m", 0, 1}, {"kg/m^3", -3, 1}, {"s/m", -1, 0},  {"s", 0, 0},
                {"deg", 0, 0},   {"rad/s", 0, 0},   {"deg/s", 0, 0}, {"1/s", 0, 0},
                {"MB", 0, 0},    {"J/m^2", 0, 1},   {"kg", 0, 1},    {"kg m^2", 2, 1},
-               {"N m", 2, 1},   {"N m/rad", 2, 1}, {"rad", 0, 0},    {"N m s/rad", 2, 1}};
+               {"N m", 2, 1},   {"N m/rad", 2, 1}, {"rad", 0, 0},   {"N m s/rad", 2, 1}};
   // of coordinates of joints: of turns or of travels
   const char* other = unit != NULL ? strstr(unit, " or ") : NULL;
   char first[32] = "";

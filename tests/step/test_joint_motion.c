@@ -769,7 +769,7 @@ static void bad_coordinates_are_refused(void** state) {
       c->motor = "speed";
       break;
     case 4:
-      c->motor = "positon";
+      c->motor = "positoin";
       break;
     case 5:
       c->motor = "position";

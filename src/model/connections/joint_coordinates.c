@@ -18,21 +18,23 @@ static const double* place(const NoliModel* model, int32_t body, int32_t k) {
   return model->x0 + 3 * ((int64_t)model->vert_first[body] + k);
 }
 
-// Weights of the four nodes of a rigid body in a point; or, `difference`, in the vector to a point
-// from the origin.
-static void weights_of(const NoliModel* model, int32_t body, NoliVec3 p, bool difference,
-                       double weight[4]) {
+// Weights of the four nodes of a rigid body in a point.
+static void weights_of_point(const NoliModel* model, int32_t body, NoliVec3 p, double weight[4]) {
   int32_t node[4];
-  double at_origin[4];
   for (int k = 0; k < 4; k++) {
     node[k] = model->vert_first[body] + k;
   }
-  // from a point of the body, not from a far origin
+  (void)noli_tet_weights(model->x0, node, p, weight);
+}
+
+// The same in a vector: the difference of two points that are as far apart as its nodes.
+static void weights_of_vector(const NoliModel* model, int32_t body, NoliVec3 v, double weight[4]) {
   NoliVec3 from = noli_load3(place(model, body, 0));
-  (void)noli_tet_weights(model->x0, node, difference ? noli_add3(from, p) : p, weight);
-  (void)noli_tet_weights(model->x0, node, from, at_origin);
-  for (int k = 0; k < 4 && difference; k++) {
-    weight[k] -= at_origin[k];
+  double at_start[4], size = noli_norm3(noli_sub3(noli_load3(place(model, body, 1)), from));
+  weights_of_point(model, body, noli_mul_add3(from, size, v), weight);
+  weights_of_point(model, body, from, at_start);
+  for (int k = 0; k < 4; k++) {
+    weight[k] = (weight[k] - at_start[k]) / size;
   }
 }
 
@@ -49,10 +51,10 @@ static void set_turn(const NoliModel* model, const NoliJointDef* joint, NoliVec3
   NoliVec3 across[2];
   directions_across(axis, across);
   for (int i = 0; i < 2; i++) {
-    weights_of(model, joint->body, across[i], true, item->weight[i]);
+    weights_of_vector(model, joint->body, across[i], item->weight[i]);
     item->fixed[i] = across[i];
     if (!item->in_world) {
-      weights_of(model, joint->to, across[i], true, item->weight[2 + i]);
+      weights_of_vector(model, joint->to, across[i], item->weight[2 + i]);
     }
   }
 }
@@ -60,12 +62,12 @@ static void set_turn(const NoliModel* model, const NoliJointDef* joint, NoliVec3
 static void set_travel(const NoliModel* model, const NoliJointDef* joint, NoliVec3 axis,
                        NoliCoordinate* item) {
   NoliVec3 at = noli_load3(joint->at);
-  weights_of(model, joint->body, at, false, item->weight[0]);
+  weights_of_point(model, joint->body, at, item->weight[0]);
   item->fixed[0] = at;
   item->fixed[1] = axis;
   if (!item->in_world) {
-    weights_of(model, joint->to, at, false, item->weight[2]);
-    weights_of(model, joint->to, axis, true, item->weight[3]);
+    weights_of_point(model, joint->to, at, item->weight[2]);
+    weights_of_vector(model, joint->to, axis, item->weight[3]);
   }
 }
 

@@ -1,4 +1,6 @@
-// The terms of what acts in the coordinates of joints: one type for each part, by its role.
+// The terms of what acts in the coordinates of joints: one type for each part, by its role. Dry
+// friction has that of dampers: like theirs, and unlike that of contacts, its stiffness is always
+// part of the matrix.
 #include "solve/stage.h"
 
 static NoliStatus create(void* self, NoliStage* stage, NoliCoordinatePart part) {
@@ -56,7 +58,7 @@ CREATE(armatures, NOLI_COORDINATE_ARMATURE)
   .size = sizeof(NoliCoordinateEnergy), .create = create_##name_, .list = list_part
 const NoliTermType noli_term_joint_springs = {TYPE(springs, NOLI_ROLE_ELASTIC)};
 const NoliTermType noli_term_joint_motors = {TYPE(motors, NOLI_ROLE_LOAD)};
-const NoliTermType noli_term_joint_friction = {TYPE(friction, NOLI_ROLE_FRICTION)};
+const NoliTermType noli_term_joint_friction = {TYPE(friction, NOLI_ROLE_DRAG)};
 const NoliTermType noli_term_joint_dampers = {TYPE(dampers, NOLI_ROLE_DRAG),
                                               .loss = damping_of_joints};
 const NoliTermType noli_term_joint_armatures = {TYPE(armatures, NOLI_ROLE_INERTIA)};

@@ -14,7 +14,7 @@ typedef enum NoliTermRole {
   NOLI_ROLE_ELASTIC = 1 << 1,
   NOLI_ROLE_DAMPING = 1 << 2, // proportional to stiffness
   NOLI_ROLE_VOLUME = 1 << 3,
-  NOLI_ROLE_DRAG = 1 << 4, // damping proportional to mass, dampers of joints
+  NOLI_ROLE_DRAG = 1 << 4, // damping proportional to mass, dampers and friction of joints
   NOLI_ROLE_LOAD = 1 << 5,
   NOLI_ROLE_TARGET_SPRINGS = 1 << 6, // of prescribed nodes that contact has stopped
   NOLI_ROLE_ADHESION = 1 << 7,

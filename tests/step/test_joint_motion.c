@@ -172,6 +172,72 @@ static void springs_bear_weight(void** state) {
   }
 }
 
+// Without inertia motors and dry friction hold, too, and a speed turns by as much in each step.
+static void joints_hold_without_inertia(void** state) {
+  (void)state;
+  for (int s = 0; s < 3; s++) {
+    for (int kind = 0; kind < 3; kind++) {
+      NoliCoordinateDef* c;
+      Rig* rig = arm_new(0.01, "quasi_static", &c);
+      fall(rig);
+      c->friction = kind == 0 ? 5.0 : 0.0;
+      c->motor = kind == 0 ? "none" : kind == 1 ? "position" : "speed";
+      c->target = kind == 1 ? 0.5 : 6.0;
+      c->motor_stiffness = 30.0;
+      c->motor_damping = 30.0;
+      rig->world.def.solver = all_solvers[s];
+      world_start(&rig->world);
+      run(rig, 5);
+      const NoliJointState* joint = joint_of(rig, 0);
+      double q = joint->coordinate[0], held = WEIGHT * cos(q);
+      ASSERT_NEAR(kind == 0 ? joint->friction[0] : joint->motor[0], held, 1e-6 * WEIGHT);
+      if (kind == 0) {
+        ASSERT_AT_MOST(fabs(q), 1e-5);
+      } else if (kind == 1) {
+        ASSERT_NEAR(30.0 * (0.5 - q), held, 1e-6 * WEIGHT);
+      } else {
+        ASSERT_NEAR(q, 0.05 * (6.0 - WEIGHT / 30.0), 1e-3);
+      }
+      world_done(&rig->world);
+    }
+  }
+}
+
+static void turn_base(void* user, double t0, double t1, int32_t n_node, const int32_t* node,
+                      const double* X, const double* x_t0, double* x_t1) {
+  (void)user, (void)t0, (void)node, (void)x_t0;
+  double c = cos(3.0 * t1), s = sin(3.0 * t1);
+  for (int32_t i = 0; i < n_node; i++) {
+    const double* p = X + 3 * (int64_t)i;
+    x_t1[3 * i] = c * p[0] - s * p[1];
+    x_t1[3 * i + 1] = s * p[0] + c * p[1];
+    x_t1[3 * i + 2] = p[2];
+  }
+}
+
+// A base that is turned as prescribed carries an arm, which a motor holds and a limit stops.
+static void prescribed_bodies_carry(void** state) {
+  (void)state;
+  for (int i = 0; i < N_INTEGRATORS; i++) {
+    Rig* rig = rig_new(0.01, integrators[i].name);
+    int32_t base = add_bar(rig, -L, 0.0), arm = add_bar(rig, 0.0, L);
+    (void)world_add_motion(&rig->world, base, turn_base, NULL);
+    NoliCoordinateDef* c = &add_hinge(rig, arm, base, 0.0)->coordinate;
+    c->damping = 0.5;
+    c->lower = -0.4;
+    world_start(&rig->world);
+    run(rig, 20);
+    assert_true(place(rig) < -0.1);
+    for (int n = 0; n < 180; n++) {
+      run(rig, 1);
+      assert_true(place(rig) > -0.4);
+    }
+    // it turns with the base
+    ASSERT_AT_MOST(fabs(joint_of(rig, 0)->speed[0]), i == 4 ? 0.1 : 0.02);
+    world_done(&rig->world);
+  }
+}
+
 // ---- limits -------------------------------------------------------------------------------------
 
 // An arm falls on a limit with 10 m/s at its end, and in steps ten times as long; it never passes
@@ -785,6 +851,8 @@ static void bad_coordinates_are_refused(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(oscillators_swing),
                                      cmocka_unit_test(springs_bear_weight),
+                                     cmocka_unit_test(joints_hold_without_inertia),
+                                     cmocka_unit_test(prescribed_bodies_carry),
                                      cmocka_unit_test(limits_hold),
                                      cmocka_unit_test(limits_count_turns),
                                      cmocka_unit_test(friction_holds),

@@ -970,6 +970,8 @@ NoliStatus noli_batch_reset(NoliBatch* batch, const bool* chosen);
 NoliStatus noli_batch_set_targets(NoliBatch* batch, int32_t motion, const double* target);
 NoliStatus noli_batch_set_poses(NoliBatch* batch, int32_t motion, const NoliPose* pose);
 NoliStatus noli_batch_set_forces(NoliBatch* batch, int32_t force, const double* value);
+NoliStatus noli_batch_set_joint_targets(NoliBatch* batch, int32_t joint, int32_t coordinate, const double* target);
+NoliStatus noli_batch_joints(NoliBatch* batch, NoliJointState* joints);
 NoliStatus noli_batch_positions(NoliBatch* batch, double* x);
 NoliStatus noli_batch_velocities(NoliBatch* batch, double* v);
 NoliStatus noli_batch_body_states_sized(NoliBatch* batch, int32_t body, NoliBodyState* states, size_t size);

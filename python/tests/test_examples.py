@@ -113,6 +113,18 @@ class Examples(unittest.TestCase):
         with self.assertRaisesRegex(KeyError, "elbow"):
             sim.set_joint_target("ellbow", 1)
 
+    def test_arm_in_batches(self):
+        sim = noli.Simulation(SOURCE / "examples" / "arm.json")
+        batch = noli.Batch(sim, 3, threads=1)
+        batch.set_joint_targets("shoulder", [0.0, 0.2, 0.4])
+        for _ in range(60):
+            batch.step()
+        joints = batch.joints()
+        self.assertEqual(joints.shape, (3, 4))
+        np.testing.assert_array_less(0.1, np.diff(joints["coordinate"][:, 0, 0]))
+        for copy, own in zip(batch, joints):
+            np.testing.assert_array_equal(copy.joints()["force"], own["force"])
+
     def test_twenty_bodies(self):
         (accelerations, rigid), _ = quietly(example("twenty_bodies").main)
         np.testing.assert_allclose(accelerations, rigid, atol=1e-4)

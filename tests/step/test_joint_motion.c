@@ -569,6 +569,46 @@ static void chains_and_loops_bear(void** state) {
   world_done(&rig->world);
 }
 
+// A soft block is tied to an arm that is welded to the world: the weld bears both.
+static void ties_pull_on_joints(void** state) {
+  (void)state;
+  Rig* rig = rig_new(0.01, "backward_euler");
+  World* world = &rig->world;
+  fall(rig);
+  int32_t bar = add_bar(rig, 0.0, L);
+  int32_t soft = world_add(world, make_box(world, 0.1, 0.04, 0.04, 2), (double[]){L + 0.05, 0, 0});
+  world->body[soft].material.young = 1e6;
+  world->body[soft].material.density = 3125.0;
+  world->body[soft].material.mass_damping = 20.0;
+  int32_t end[27], n_end = 0;
+  const double* X = world->mesh[soft]->x;
+  for (int32_t v = 0; v < 27; v++) {
+    if (X[3 * v] < L + 1e-6) {
+      end[n_end++] = v;
+    }
+  }
+  NoliTieDef tie = noli_default_tie_def();
+  tie.body = soft;
+  tie.to = bar;
+  tie.node = end;
+  tie.n_node = n_end;
+  tie.distance = (NoliScaled){1e-4, NOLI_ABSOLUTE};
+  world->def.ties = &tie;
+  world->def.n_ties = 1;
+  (void)add_joint(rig, "weld", bar, NOLI_NULL_INDEX, 0.0);
+  world_start(world);
+  run(rig, 200);
+  const NoliJointState* joint = joint_of(rig, 0);
+  double centre[3];
+  world_centre(world, soft, centre);
+  double torque = WEIGHT + 0.5 * GRAVITY * centre[0];
+  print_message("bears %.6g N and %.6g N m, %.6g expected\n", joint->force[1], joint->torque[2],
+                torque);
+  ASSERT_NEAR(joint->force[1], 1.5 * GRAVITY, 1e-4 * GRAVITY);
+  ASSERT_NEAR(joint->torque[2], torque, 1e-4 * torque);
+  world_done(world);
+}
+
 // ---- travels ------------------------------------------------------------------------------------
 
 // A block that slides along an axis 30 degrees below the horizontal.
@@ -863,6 +903,7 @@ int main(void) {
                                      cmocka_unit_test(targets_move),
                                      cmocka_unit_test(bearings_bear),
                                      cmocka_unit_test(chains_and_loops_bear),
+                                     cmocka_unit_test(ties_pull_on_joints),
                                      cmocka_unit_test(travels_act),
                                      cmocka_unit_test(cylinders_have_both),
                                      cmocka_unit_test(units_and_axes_do_not_matter),

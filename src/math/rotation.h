@@ -34,8 +34,8 @@ static inline double noli_rotation_odd(double a2) {
                    : (a - sin(a)) / (a2 * a);
 }
 
-// R - 1 - W = (sin(a) / a - 1) W + (1 - cos a) / a^2 W^2, W = [w]_x, a = |w| (Rodrigues): what R has
-// beyond the first order.
+// R - 1 - W = (sin(a) / a - 1) W + (1 - cos a) / a^2 W^2, W = [w]_x, a = |w| (Rodrigues): what R
+// has beyond the first order.
 static inline NoliMat3 noli_rotation_second33(NoliVec3 w) {
   double a2 = noli_norm_sqr3(w);
   NoliMat3 W = noli_cross33(w), square = noli_mul33(W, W);

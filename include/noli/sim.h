@@ -356,11 +356,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_springs(NoliSim* sim, const NoliSp
 /// Forces of springs and dampers on vertices, N, (n_vert x 3), written to the caller's array.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_spring_forces(NoliSim* sim, double* force);
 
-/// Most coordinates of a joint: its turn, rad, or else its travel, m; and its travel where it
-/// turns.
-#define NOLI_JOINT_COORDINATES_MAX 2
-
-/// A joint at the present state. Efforts are those in its coordinates, N m or N, on `body`, at the
+/// A joint at the present state. Its coordinates are its turn, rad, or else its travel, m; and its
+/// travel where it turns. Efforts are those in its coordinates, N m or N, on `body`, at the
 /// end of the last step; force and torque are all that it exerts on `body`, efforts included, 0
 /// before a step. Never changes its size. docs/background/rigid.md
 typedef struct NoliJointState {

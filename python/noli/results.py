@@ -322,8 +322,9 @@ class SpringForce(Result):
 
 @dataclass(slots=True, repr=False)
 class JointState(Result):
-    """A joint at the present state. Efforts are those in its coordinates, N m or N, on `body`, at the end of
-    the last step; force and torque are all that it exerts on `body`, efforts included, 0 before a step.
+    """A joint at the present state. Its coordinates are its turn, rad, or else its travel, m; and its travel
+    where it turns. Efforts are those in its coordinates, N m or N, on `body`, at the end of the last step;
+    force and torque are all that it exerts on `body`, efforts included, 0 before a step.
     docs/background/rigid.md"""
 
     body: int

@@ -100,27 +100,14 @@ done:
   return status;
 }
 
-// Adds the nodes behind one vertex of the row of tied node t, which is resolved.
-static NoliStatus followers_add_vertex(Resolving* resolving, int64_t first, int32_t t,
-                                       int32_t vertex, double weight) {
+// Adds a node to the row of tied node t, or the nodes behind it, where it is tied and resolved.
+static NoliStatus followers_add_node(Resolving* resolving, int64_t first, int32_t t, int32_t node,
+                                     double weight) {
   NoliStatus status = NOLI_OK;
-  const NoliFollowers* others = resolving->others;
+  int32_t other = resolving->of_node[node];
   double* offset = resolving->offset + 3 * (int64_t)t;
-  if (vertex >= others->n_node) {
-    int32_t follower = vertex - others->n_node;
-    NoliVec3 own = noli_load3(resolving->X + 3 * (int64_t)vertex);
-    for (int64_t k = others->row[follower]; k < others->row[follower + 1]; k++) {
-      NoliVec3 X = noli_load3(resolving->X + 3 * (int64_t)others->node[k]);
-      own = noli_mul_add3(own, -others->weight[k], X);
-      NOLI_TRY(add_to_row(resolving, first, others->node[k], weight * others->weight[k]));
-    }
-    noli_store3(offset, noli_mul_add3(noli_load3(offset), weight, own));
-    return NOLI_OK;
-  }
-
-  int32_t other = resolving->of_node[vertex];
   if (other == NOLI_NULL_INDEX) {
-    return add_to_row(resolving, first, vertex, weight);
+    return add_to_row(resolving, first, node, weight);
   }
   for (int64_t k = resolving->begin[other]; k < resolving->end[other]; k++) {
     NOLI_TRY(
@@ -128,6 +115,27 @@ static NoliStatus followers_add_vertex(Resolving* resolving, int64_t first, int3
   }
   noli_store3(offset, noli_mul_add3(noli_load3(offset), weight,
                                     noli_load3(resolving->offset + 3 * (int64_t)other)));
+done:
+  return status;
+}
+
+// Adds the nodes behind one vertex of the row of tied node t, which are resolved.
+static NoliStatus followers_add_vertex(Resolving* resolving, int64_t first, int32_t t,
+                                       int32_t vertex, double weight) {
+  NoliStatus status = NOLI_OK;
+  const NoliFollowers* others = resolving->others;
+  double* offset = resolving->offset + 3 * (int64_t)t;
+  if (vertex < others->n_node) {
+    return followers_add_node(resolving, first, t, vertex, weight);
+  }
+  int32_t follower = vertex - others->n_node;
+  NoliVec3 own = noli_load3(resolving->X + 3 * (int64_t)vertex);
+  for (int64_t k = others->row[follower]; k < others->row[follower + 1]; k++) {
+    NoliVec3 X = noli_load3(resolving->X + 3 * (int64_t)others->node[k]);
+    own = noli_mul_add3(own, -others->weight[k], X);
+    NOLI_TRY(followers_add_node(resolving, first, t, others->node[k], weight * others->weight[k]));
+  }
+  noli_store3(offset, noli_mul_add3(noli_load3(offset), weight, own));
 done:
   return status;
 }
@@ -153,6 +161,25 @@ done:
   return status;
 }
 
+static NoliStatus resolve(Resolving* resolving, int32_t t);
+
+// Makes the rows of the tied nodes that are behind a vertex.
+static NoliStatus resolve_behind(Resolving* resolving, int32_t vertex) {
+  NoliStatus status = NOLI_OK;
+  const NoliFollowers* others = resolving->others;
+  int32_t follower = vertex - others->n_node;
+  const int32_t* node = follower < 0 ? &vertex : others->node + others->row[follower];
+  int64_t n = follower < 0 ? 1 : others->row[follower + 1] - others->row[follower];
+  for (int64_t k = 0; k < n; k++) {
+    int32_t other = resolving->of_node[node[k]];
+    if (other != NOLI_NULL_INDEX) {
+      NOLI_TRY(resolve(resolving, other));
+    }
+  }
+done:
+  return status;
+}
+
 // Makes the row of tied node t, after those of the tied nodes that it refers to.
 static NoliStatus resolve(Resolving* resolving, int32_t t) {
   NoliStatus status = NOLI_OK;
@@ -166,11 +193,7 @@ static NoliStatus resolve(Resolving* resolving, int32_t t) {
   }
   resolving->seen[t] = 1;
   for (int64_t k = tied->row[t]; k < tied->row[t + 1]; k++) {
-    int32_t vertex = tied->vertex[k];
-    int32_t other = vertex < resolving->others->n_node ? resolving->of_node[vertex] : -1;
-    if (other >= 0) {
-      NOLI_TRY(resolve(resolving, other));
-    }
+    NOLI_TRY(resolve_behind(resolving, tied->vertex[k]));
   }
 
   // what is behind all its vertices

@@ -138,6 +138,19 @@ static void make_link(Balance* balance, int32_t index) {
       sqrt(noli_norm_sqr3(noli_sub3(noli_load3(sim->state.x + 3 * (int64_t)node[0]), link->at))));
 }
 
+// Adds the force on a vertex to those on a rigid body.
+static void add_force(Balance* balance, int32_t body, int32_t vertex, const double* force) {
+  const NoliSim* sim = balance->sim;
+  if (body == NOLI_NULL_INDEX || !sim->model->carried[body]) {
+    return;
+  }
+  NoliVec3 f = noli_load3(force + 3 * (int64_t)vertex);
+  NoliVec3 x = noli_load3(sim->stage->here->x + 3 * (int64_t)vertex);
+  Wrench* left = &balance->left[body];
+  left->force = noli_add3(left->force, f);
+  left->torque = noli_add3(left->torque, noli_cross3(noli_sub3(x, balance->centre[body]), f));
+}
+
 static NoliStatus sum_forces(Balance* balance, double* force) {
   NoliStatus status = NOLI_OK;
   const NoliSim* sim = balance->sim;
@@ -150,13 +163,13 @@ static NoliStatus sum_forces(Balance* balance, double* force) {
     }
   }
   for (int32_t v = 0; v < model->problem.n_vert; v++) {
-    int32_t body = model->problem.surface->body[v];
-    if (body != NOLI_NULL_INDEX && model->carried[body]) {
-      NoliVec3 f = noli_load3(force + 3 * (int64_t)v);
-      NoliVec3 arm =
-          noli_sub3(noli_load3(sim->stage->here->x + 3 * (int64_t)v), balance->centre[body]);
-      balance->left[body].force = noli_add3(balance->left[body].force, f);
-      balance->left[body].torque = noli_add3(balance->left[body].torque, noli_cross3(arm, f));
+    add_force(balance, model->problem.surface->body[v], v, force);
+  }
+  // ties of soft bodies
+  for (int32_t i = 0; i < model->n_bound; i++) {
+    if (model->bound[i].kind == NOLI_CONNECTION_TIE) {
+      int32_t to = sim->definition.def->ties[model->bound[i].item].to;
+      add_force(balance, to, model->bound[i].node, force);
     }
   }
 done:
@@ -304,7 +317,7 @@ static void solve_loops(Balance* balance) {
 }
 
 // The efforts in the coordinates of joints that are not known.
-static NoliStatus exert_efforts(Balance* balance, double* force) {
+static void exert_efforts(Balance* balance, double* force) {
   const NoliSim* sim = balance->sim;
   const NoliCoordinates* all = &sim->model->problem.coordinates;
   for (int32_t k = 0; k < all->n; k++) {
@@ -331,7 +344,6 @@ static NoliStatus exert_efforts(Balance* balance, double* force) {
     }
     exert(balance, link, wrench);
   }
-  return NOLI_OK;
 }
 
 static NoliStatus balance_joints(Balance* balance) {
@@ -354,7 +366,7 @@ static NoliStatus balance_joints(Balance* balance) {
     loops = loops || !balance->link[i].known;
   }
   if (loops) {
-    NOLI_TRY(exert_efforts(balance, force));
+    exert_efforts(balance, force);
     solve_loops(balance);
   }
 done:

@@ -147,7 +147,7 @@ NoliStatus noli_sim_predict(NoliSim* sim, int32_t index, const double* force) {
     NOLI_TRY(lump_force(sim, sim->vectors.force_start));
   }
   noli_integrator_predict(sim->attempt.rule, index, &start, &sim->stage->time);
-  NOLI_TRY(noli_sim_predict_coordinates(sim, index));
+  noli_sim_predict_coordinates(sim, index);
   if (sim->attempt.rule->order == 2) {
     predict_prescribed(sim);
   }

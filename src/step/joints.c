@@ -40,7 +40,7 @@ void noli_sim_set_coordinates(const NoliSim* sim, NoliState* state, bool first) 
 
 // ---- a step -------------------------------------------------------------------------------------
 
-NoliStatus noli_sim_begin_coordinates(NoliSim* sim) {
+void noli_sim_begin_coordinates(NoliSim* sim) {
   for (int32_t k = 0; k < coordinates_of(sim)->n; k++) {
     const double* own = noli_sim_joint_numbers(sim, k);
     NoliCoordinateStep* step = &sim->stage->coordinates[k];
@@ -53,11 +53,10 @@ NoliStatus noli_sim_begin_coordinates(NoliSim* sim) {
                                  .rate = 1.0};
     step->target = noli_sim_motor_target(sim, k, *sim->state.time);
   }
-  return NOLI_OK;
 }
 
 // A coordinate is a node of mass 1 to the integrator, of which one component is used.
-NoliStatus noli_sim_predict_coordinates(NoliSim* sim, int32_t index) {
+void noli_sim_predict_coordinates(NoliSim* sim, int32_t index) {
   NoliStageTime time = sim->stage->time;
   for (int32_t k = 0; k < coordinates_of(sim)->n; k++) {
     const double* own = noli_sim_joint_numbers(sim, k);
@@ -86,7 +85,6 @@ NoliStatus noli_sim_predict_coordinates(NoliSim* sim, int32_t index) {
     step->tilde = tilde[0];
     step->rate = sim->attempt.rule->stage[index].end / sim->attempt.rule->share;
   }
-  return NOLI_OK;
 }
 
 void noli_sim_stay_coordinates(NoliSim* sim) {

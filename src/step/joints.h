@@ -16,8 +16,8 @@ int32_t noli_sim_first_coordinate(const NoliSim* sim, int32_t joint, int32_t* n)
 void noli_sim_set_coordinates(const NoliSim* sim, NoliState* state, bool first);
 
 // At the start of a step, of a stage for the integrator, and of the targets of motors at time t.
-NOLI_WARN_UNUSED NoliStatus noli_sim_begin_coordinates(NoliSim* sim);
-NOLI_WARN_UNUSED NoliStatus noli_sim_predict_coordinates(NoliSim* sim, int32_t index);
+void noli_sim_begin_coordinates(NoliSim* sim);
+void noli_sim_predict_coordinates(NoliSim* sim, int32_t index);
 // The prediction that gives the velocities of the start of the step.
 void noli_sim_stay_coordinates(NoliSim* sim);
 NOLI_WARN_UNUSED NoliStatus noli_sim_aim_motors(NoliSim* sim, double t);

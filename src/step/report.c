@@ -82,11 +82,11 @@ static double find_gap(const NoliSim* sim, int32_t* worst, double* share) {
   for (int32_t k = 0; k < couplings.couplings->n; k++) {
     int32_t of = couplings.couplings->item[k].of[0];
     const NoliCoordinate* item = &couplings.coordinates->item[of];
-    double length = item->kind == NOLI_COORDINATE_TURN ? item->length : 1.0;
+    double length = item->kind == NOLI_COORDINATE_TURN ? item->size : 1.0;
     double gap = length * fabs(noli_coupling_gap(&couplings, k, sim->state.x));
     largest = fmax(largest, gap);
-    if (gap > *share * item->length) {
-      *share = gap / item->length;
+    if (gap > *share * item->size) {
+      *share = gap / item->size;
       *worst = couplings.coordinates->node[NOLI_COORDINATE_NODES * (int64_t)of];
     }
   }

@@ -106,7 +106,7 @@ static NoliStatus begin_step(NoliSim* sim) {
   sim->energy.stands = noli_sim_stands(sim);
   memcpy(stage->here->x, sim->state.x, noli_sim_vector_bytes(sim));
   memcpy(sim->vectors.v_next, sim->state.v, noli_sim_vector_bytes(sim));
-  NOLI_TRY(noli_sim_begin_coordinates(sim));
+  noli_sim_begin_coordinates(sim);
   stage->prescribed.n_held = *sim->state.held;
   NOLI_TRY(noli_sim_set_damping(sim));
   if (noli_stage_constraints(stage) != NULL) {

@@ -569,6 +569,60 @@ static void chains_and_loops_bear(void** state) {
   world_done(&rig->world);
 }
 
+// A soft block is tied to an arm, whose nodes follow those of the world: the joint bears both.
+static void bear_tied(const char* type) {
+  Rig* rig = rig_new(0.01, "backward_euler");
+  World* world = &rig->world;
+  fall(rig);
+  int32_t bar = add_bar(rig, 0.0, L);
+  int32_t soft =
+      world_add(world, make_box(world, 0.1, 0.04, 0.04, 2), (double[]){L + 0.05, 0.0, 0.0});
+  world->body[soft].material.young = 1e6;
+  world->body[soft].material.density = 3125.0;
+  world->body[soft].material.mass_damping = 20.0;
+  int32_t end[27], n_end = 0;
+  for (int32_t v = 0; v < 27; v++) {
+    if (world->mesh[soft]->x[3 * v] < L + 1e-6) {
+      end[n_end++] = v;
+    }
+  }
+  NoliTieDef tie = noli_default_tie_def();
+  tie.body = soft;
+  tie.to = bar;
+  tie.node = end;
+  tie.n_node = n_end;
+  world->def.ties = &tie;
+  world->def.n_ties = 1;
+  NoliJointDef* joint = add_joint(rig, type, bar, NOLI_NULL_INDEX, 0.0);
+  if (strcmp(type, "hinge") == 0) {
+    joint->coordinate.motor = "position";
+    joint->coordinate.motor_stiffness = 1e3;
+    joint->coordinate.motor_damping = 50.0;
+  }
+  world_start(world);
+  int64_t iterations = 0;
+  for (int n = 0; n < 300; n++) {
+    run(rig, 1);
+    iterations += world->report.newton_iterations;
+  }
+  const NoliJointState* now = joint_of(rig, 0);
+  double centre[3], q = now->coordinate[0];
+  world_centre(world, soft, centre);
+  double torque = WEIGHT * cos(q) + 0.5 * GRAVITY * centre[0];
+  print_message("%s: %.6g N, %.6g N m, %.6g expected, %.1f iterations\n", type, now->force[1],
+                now->torque[2], torque, (double)iterations / 300);
+  ASSERT_NEAR(now->force[1], 1.5 * GRAVITY, 1e-4 * GRAVITY);
+  ASSERT_NEAR(now->torque[2], torque, 1e-4 * torque);
+  ASSERT_AT_MOST((double)iterations, 900.0);
+  world_done(world);
+}
+
+static void ties_pull_on_joints(void** state) {
+  (void)state;
+  bear_tied("weld");
+  bear_tied("hinge");
+}
+
 // ---- travels ------------------------------------------------------------------------------------
 
 // A block that slides along an axis 30 degrees below the horizontal.
@@ -863,6 +917,7 @@ int main(void) {
                                      cmocka_unit_test(targets_move),
                                      cmocka_unit_test(bearings_bear),
                                      cmocka_unit_test(chains_and_loops_bear),
+                                     cmocka_unit_test(ties_pull_on_joints),
                                      cmocka_unit_test(travels_act),
                                      cmocka_unit_test(cylinders_have_both),
                                      cmocka_unit_test(units_and_axes_do_not_matter),

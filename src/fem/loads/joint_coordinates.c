@@ -448,7 +448,7 @@ double noli_coordinates_bound(const NoliCoordinates* all, const NoliCoordinateSt
 void noli_coordinates_stiffen(NoliCoordinates* all, double time, double gravity) {
   for (int32_t k = 0; k < all->n; k++) {
     NoliCoordinate* item = &all->item[k];
-    double rate = fmax(1.0 / (time * time), gravity / item->lever);
+    double rate = fmax(1.0 / (time * time), gravity / item->size);
     item->limit_stiffness = (item->inertia + item->armature) * rate;
   }
 }

@@ -47,7 +47,7 @@ typedef struct NoliCoordinate {
   bool in_world;       // there is no `b`
   double weight[4][4]; // of the nodes of `a` in z0, z1, and of `b` in z2, z3
   NoliVec3 fixed[2];   // z2, z3 of the world
-  double length;       // m, over which a direction is compared with a point: of travels
+  double size;         // m, of the bodies
 
   double stiffness, rest, damping, friction, armature;
   double lower, upper;    // +-INFINITY: no limit
@@ -57,7 +57,6 @@ typedef struct NoliCoordinate {
   NoliMotorKind motor;
   double gain, motor_damping, max_effort; // max_effort may be INFINITY
   double inertia;                         // kg m^2 or kg, of the bodies in this coordinate
-  double lever;                           // m, gravity's lever: of the largest radius of the bodies
 } NoliCoordinate;
 
 // What a step knows of a coordinate.

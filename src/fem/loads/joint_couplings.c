@@ -127,7 +127,7 @@ void noli_couplings_stiffen(NoliCouplings* couplings, const NoliCoordinates* coo
     NoliCoupling* item = &couplings->item[k];
     const NoliCoordinate* one = &coordinates->item[item->of[0]];
     const NoliCoordinate* other = &coordinates->item[item->of[1]];
-    double rate = fmax(1.0 / (time * time), gravity / fmin(one->lever, other->lever));
+    double rate = fmax(1.0 / (time * time), gravity / fmin(one->size, other->size));
     double inertia = one->inertia + one->armature +
                      (other->inertia + other->armature) / (item->ratio * item->ratio);
     item->stiffness = stiff * inertia * rate;

@@ -114,12 +114,11 @@ static void set_inertia(const NoliModel* model, const NoliSimDef* def, const Nol
     }
   }
   item->inertia = inverse > 0.0 ? 1.0 / inverse : 0.0;
-  item->lever = item->length = radius;
+  item->size = radius;
 }
 
-// Whether anything but noli_sim_joints asks for the coordinate.
 static void set_laws(const NoliCoordinateDef* def, NoliCoordinate* item) {
-  double unit = item->kind == NOLI_COORDINATE_TURN ? 1.0 : item->length;
+  double unit = item->kind == NOLI_COORDINATE_TURN ? 1.0 : item->size;
   item->stiffness = def->stiffness;
   item->rest = def->rest;
   item->damping = def->damping;

@@ -106,10 +106,10 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_set_add_stencils(
     NoliFrictionSet* set, NoliContext* context, const NoliContactSet* contacts,
     const NoliContactPairs* pairs, const double* x, double kappa, double dhat);
 
-// Before the first Newton step of a solve at x: contacts that stick, have not moved in this step
-// and begin near their limit are majorized. Their force hardly changes there, whatever follows:
-// exact Newton steps of a contact that unloads would end far on the other side. The others are
-// exact. `set` is data->set, here and below.
+// Before the first Newton step of a solve at x: contacts that stick, begin near their limit and
+// have not slid on by the stick length are majorized. Their force hardly changes there, whatever
+// follows: exact Newton steps of a contact that unloads would end far on the other side. The others
+// are exact. `set` is data->set, here and below.
 NOLI_WARN_UNUSED NoliStatus noli_friction_begin(NoliFrictionSet* set, NoliContext* context,
                                                 const NoliFriction* data, const double* x);
 

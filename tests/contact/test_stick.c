@@ -143,7 +143,8 @@ static void what_exceeds_the_length_slides(void** state) {
 
 // ---- memory -------------------------------------------------------------------------------------
 
-// A contact at its limit is majorized until it settles or slides on, one that has moved is not.
+// A contact at its limit is majorized until it settles or slides on, also where it has been moved
+// by less than the stick length; one that has slid on is not.
 static void contacts_at_their_limit_begin_majorized(void** state) {
   (void)state;
   const double slides[][2] = {{-0.5, -0.2}, {0.0, 0.3}, {-0.9, -0.5}, {-0.5, -0.55}};
@@ -172,8 +173,12 @@ static void contacts_at_their_limit_begin_majorized(void** state) {
     ASSERT_OK(noli_friction_begin(&scene.set, scene.context, &scene.friction, scene.made.x));
     assert_int_equal(scene.set.n_majorized, 0);
     contact->offset[0] = LENGTH;
-    ASSERT_OK(noli_friction_begin(&scene.set, scene.context, &scene.friction, x_end));
-    assert_int_equal(scene.set.n_majorized, 0);
+    const double moved[] = {-0.5, 0.9, 1.1};
+    for (int k = 0; k < 3; k++) {
+      displace(&scene, (double[]){side * moved[k], 0.0}, x);
+      ASSERT_OK(noli_friction_begin(&scene.set, scene.context, &scene.friction, x));
+      assert_int_equal(scene.set.n_majorized, k < 2 ? 1 : 0);
+    }
     end(&scene);
   }
 }

@@ -601,7 +601,7 @@ static NoliStatus begin(Solve* solve) {
   memcpy(solve->work->safe, stage->here->x, vector_bytes(stage));
   solve->set->delta = stage->problem->contact.dhat;
   NOLI_TRY(noli_friction_begin(&stage->friction.set, stage->context, &stage->friction.law,
-                               stage->here->x, stage->friction.iteration > 0));
+                               stage->here->x));
   solve->boundary_done = stage->prescribed.n == 0;
   double recovery_work;
   NOLI_TRY(limit_energy(solve, &recovery_work));

@@ -303,7 +303,7 @@ NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool pla
   bool ended = false;
   *iterations = 0;
   NOLI_TRY(noli_friction_begin(&stage->friction.set, stage->context, &stage->friction.law,
-                               stage->here->x, stage->friction.iteration > 0));
+                               stage->here->x));
   noli_detour_reset(stage);
   noli_balance_begin(stage);
   NOLI_TRY(noli_stage_energy(stage));

@@ -423,10 +423,10 @@ NoliStatus noli_friction_majorize(NoliFrictionSet* set, NoliContext* context,
   return friction_add_up(context, set->divided, &set->n_majorized);
 }
 
-// Whether a contact that sticks was near its limit at the start of the step, and does not slide on
-// as it begins to move: a plate that presses moves what it touches by fractions of the stick
-// length. Near the end of the step (`again`) exact steps are as safe, and reach it sooner.
-static bool may_unload(const NoliFriction* data, int64_t i, const double* x, bool again) {
+// Whether a contact that sticks was near its limit at the start of the step and has not moved yet,
+// or is beyond it, where its exact Hessian does not resist, and has hardly slid on: a plate that
+// presses moves what it touches by fractions of the stick length.
+static bool may_unload(const NoliFriction* data, int64_t i, const double* x) {
   const double* offset = data->set->contact.data[i].offset;
   NoliFriction moved = *data;
   double u[2];
@@ -435,12 +435,13 @@ static bool may_unload(const NoliFriction* data, int64_t i, const double* x, boo
   }
   moved.x_hat = data->stick->x;
   noli_friction_sliding(&moved, i, x, u);
+  double y = length2(u), length = data->stick->length;
   bool rests = u[0] == offset[0] && u[1] == offset[1];
-  return rests || (!again && length2(u) <= length2(offset) + data->stick->length);
+  return rests || (y > length && y <= length2(offset) + length);
 }
 
 NoliStatus noli_friction_begin(NoliFrictionSet* set, NoliContext* context, const NoliFriction* data,
-                               const double* x, bool again) {
+                               const double* x) {
   int64_t n = 0;
   if (data->stick == NULL) {
     noli_friction_set_exact(set);
@@ -448,7 +449,7 @@ NoliStatus noli_friction_begin(NoliFrictionSet* set, NoliContext* context, const
   }
   for (int64_t i = 0; i < set->contact.count; i++) {
     NoliFrictionContact* contact = &set->contact.data[i];
-    contact->majorized = contact->on_trial = may_unload(data, i, x, again);
+    contact->majorized = contact->on_trial = may_unload(data, i, x);
     n += contact->majorized ? 1 : 0;
   }
   set->n_majorized = n;

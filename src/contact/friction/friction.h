@@ -107,13 +107,11 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_set_add_stencils(
     const NoliContactPairs* pairs, const double* x, double kappa, double dhat);
 
 // Before the first Newton step of a solve at x: contacts that stick, begin near their limit and
-// have not slid on by the stick length are majorized. Their force hardly changes there, whatever
-// follows: exact Newton steps of a contact that unloads would end far on the other side. The others
-// are exact, and so are, in a solve with other normal forces that begins `again` at the end of the
-// last one, all that have moved. `set` is data->set, here and below.
+// have not moved, or not slid on by the stick length where they are beyond it, are majorized. Their
+// force hardly changes there, whatever follows: exact Newton steps of a contact that unloads would
+// end far on the other side. The others are exact. `set` is data->set, here and below.
 NOLI_WARN_UNUSED NoliStatus noli_friction_begin(NoliFrictionSet* set, NoliContext* context,
-                                                const NoliFriction* data, const double* x,
-                                                bool again);
+                                                const NoliFriction* data, const double* x);
 
 // Chooses which contacts are majorized, after a Newton step from x to x_end: the Hessian of a
 // majorized contact is that of a quadratic that touches the potential and is nowhere below it (the

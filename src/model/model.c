@@ -910,6 +910,21 @@ done:
   return status;
 }
 
+// Rigid bodies in joints, and those that motions prescribe, take straight steps.
+static void join_rigid(NoliModel* model, const NoliSimDef* def) {
+  const NoliProblem* problem = &model->problem;
+  for (int32_t i = 0; i < 2 * def->n_joints + def->n_motions; i++) {
+    int32_t k = i - 2 * def->n_joints;
+    int32_t body = k >= 0       ? def->motions[k].body
+                   : i % 2 == 0 ? def->joints[i / 2].body
+                                : def->joints[i / 2].to;
+    if (body != NOLI_NULL_INDEX && model->carried[body]) {
+      noli_rigid_join(&model->problem.block[problem->range[body].block],
+                      problem->range[body].begin);
+    }
+  }
+}
+
 NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, bool divide,
                              NoliHostCalls* calls, NoliModel** out) {
   NoliStatus status = NOLI_OK;
@@ -921,6 +936,7 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, bool d
   model->calls = calls;
   NOLI_TRY(build_bodies(model, def, divide));
   NOLI_TRY(build_conditions(model, def));
+  join_rigid(model, def);
   noli_model_stiffen_rigid(model);
   NOLI_TRY(set_parameters(model, def));
   NOLI_TRY(build_solvers(model, def));

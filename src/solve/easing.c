@@ -39,6 +39,16 @@ static bool has_rigid(const NoliStage* stage) {
   return any;
 }
 
+// Whether something is softened.
+static bool has_joined(const NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  bool any = problem->connection[NOLI_CONNECTION_CONSTRAINTS].n > 0;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    any = any || (problem->block[i].type->eases && noli_rigid_has_joined(&problem->block[i]));
+  }
+  return any;
+}
+
 // Whether a body is stretched, or a joint open, more than it should be, not too many times.
 static bool is_stretched(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
@@ -67,7 +77,7 @@ static NoliStatus set_share(NoliStage* stage, double share) {
 NoliStatus noli_easing_begin(NoliStage* stage) {
   double share = 1.0;
   stage->search.n_softened = stage->search.n_extra = 0;
-  if (!has_rigid(stage)) {
+  if (!has_joined(stage)) {
     return NOLI_OK;
   }
   if (stage->time.inertia && stage->friction.iteration == 0) {

@@ -123,7 +123,7 @@ static NoliEnergyTerm list_elasticity(const NoliStage* stage, void* self, const 
   (void)at;
   NoliBlockEnergy* energy = &((BlockTerm*)self)->energy;
   energy->scale = energy_scale(stage);
-  energy->scale *= energy->block->type->eases ? stage->search.share : 1.0;
+  energy->share = &stage->search.share;
   energy->last = stage->search.knows_last ? stage->search.last : NULL;
   return noli_own_stencils_of(energy, noli_block_elasticity_term(energy));
 }

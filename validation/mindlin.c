@@ -23,9 +23,8 @@
 #define RADIUS 1.0
 #define CORE 0.018  // within which contacts stick: rings of cells of one width
 #define INNER 0.033 // between both they slip: narrow rings
-#define ROUND                                                                                      \
-  0.8 // of the rings, between squares and circles: corners of cells stay below 180 degrees
-#define WIDTH 0.09 // of a cap, from the axis; as high
+#define ROUND 0.8   // of the rings, 1: circles, whose cells have corners of nearly 180 degrees
+#define WIDTH 0.09  // of a cap, from the axis; as high
 #define YOUNG 1e6
 #define POISSON 0.3
 #define SHEAR (YOUNG / (2.0 * (1.0 + POISSON)))
@@ -170,14 +169,14 @@ static Traction grown_traction(double force, double scale) {
 
 enum { N_TRACTIONS = 3, N_AROUND = 16 };
 
-// Under normal load, and tangential load that has grown to the largest one and been turned since.
+// Of the normal load, and of a tangential load that grows or, after its largest value, turns: then
+// twice that of half the change since acts against it.
 static void tractions(const Spheres* all, Traction part[N_TRACTIONS]) {
-  double largest = all->turned * TANGENTIAL;
+  bool grows = all->turned == 0.0;
+  double change = grows ? 0.0 : fabs(all->turned * TANGENTIAL - all->force);
   part[0] = normal_traction(all->press);
-  part[1] = grown_traction(fabs(all->turned != 0.0 ? largest : all->force),
-                           all->turned != 0.0 ? all->turned : 1.0);
-  part[2] = grown_traction(all->turned != 0.0 ? 0.5 * fabs(largest - all->force) : 0.0,
-                           -2.0 * all->turned);
+  part[1] = grown_traction(grows ? all->force : TANGENTIAL, grows ? 1.0 : all->turned);
+  part[2] = grown_traction(0.5 * change, -2.0 * all->turned);
 }
 
 // Adds what a force at the origin of a half-space y > 0 moves p by ([Johnson1985] eq. 3.19, 3.75).

@@ -8,11 +8,11 @@
 // surfaces alike, and shear does not part them: normal and tangential problem are independent.
 // Half of each cap is simulated, with z = 0 as plane of symmetry, in load steps.
 //
-// Three choices are necessary. The meshes mirror each other: points of contact on both sides of
-// meshes that do not match hold more than these can follow, and push each other aside in the
-// annulus. Cells in depth are as fine as those along the surface. The spheres are pressed together
-// without friction, which then begins: what features that change leave in pressing shifts the
-// cycle.
+// Four choices are necessary. Cells lie in rings around the axis, narrow ones where contacts slip,
+// between 24 and 30 mm. The meshes mirror each other: points of contact on both sides of meshes
+// that do not match hold more than these can follow, and push each other aside in the annulus.
+// Cells in depth are as fine as those along the surface. The spheres are pressed together without
+// friction, which then begins: what features that change leave in pressing shifts the cycle.
 #include "cases.h"
 #include "run.h"
 
@@ -21,7 +21,9 @@
 #include <string.h>
 
 #define RADIUS 1.0
-#define INNER 0.036 // with cells of equal size, from the axis
+#define CORE 0.018  // within which contacts stick: rings of cells of one width
+#define INNER 0.033 // between both they slip: narrow rings
+#define ROUND 0.8   // of the rings, 1: circles, whose cells have corners of nearly 180 degrees
 #define WIDTH 0.09  // of a cap, from the axis; as high
 #define YOUNG 1e6
 #define POISSON 0.3
@@ -31,7 +33,6 @@
 #define TANGENTIAL 10.0 // N
 #define GAP 1e-5        // at the start, and the contact distance
 #define STICK 1e-7      // m, the stick length
-#define LOSS 6.2035e-4  // J, of a cycle
 
 enum {
   PRESSING = 2,
@@ -74,18 +75,43 @@ typedef struct Spheres {
   NoliBodyDef body[2];
   NoliMotionDef motion[2 * 5];
   NoliSimDef def;
-  int n;        // cells from the axis to a side
-  int deep;     // cells in depth
-  double press; // N, what the far ends are moved for
-  double force; // N, tangential
-  double shift; // m
+  int core, rim; // rings of cells
+  int deep;      // cells in depth
+  double press;  // N, what the far ends are moved for
+  double force;  // N, tangential
+  double shift;  // m
+  double turned; // sign of the largest load since when it has been turned; 0: it grows
 } Spheres;
 
-// Cells along the surface: n of equal size, and OUTER that grow to a side.
-static double along(const Spheres* all, double cell) {
-  double u = (fabs(cell) - all->n) / OUTER;
-  double x = u <= 0.0 ? INNER * fabs(cell) / all->n : INNER + (WIDTH - INNER) * u * (0.7 + 0.3 * u);
-  return cell < 0.0 ? -x : x;
+// Radius of ring k around the axis: `core` rings of equal width, `rim` narrow ones where contacts
+// slip, and OUTER that grow to a side.
+static double ring_radius(const Spheres* all, double k) {
+  double in = k - all->core, out = in - all->rim;
+  if (in <= 0.0) {
+    return CORE * k / all->core;
+  }
+  if (out <= 0.0) {
+    return CORE + (INNER - CORE) * in / all->rim;
+  }
+  double u = out / OUTER;
+  return INNER + (WIDTH - INNER) * u * (0.5 + 0.5 * u);
+}
+
+// A vertex of a grid of squares goes to its ring: round ones, but the last ones, which are squares.
+static void to_ring(const Spheres* all, double* x, double* z) {
+  double k = fmax(fabs(*x), fabs(*z));
+  if (k < 0.5) {
+    *x = *z = 0.0;
+    return;
+  }
+  double radius = ring_radius(all, k), n = all->core + all->rim;
+  double round = ROUND * fmin(fmin(1.0, k / 3.0), fmax(0.0, (n + OUTER - k) / OUTER));
+  double flat[2] = {*x / k, *z / k};
+  double across = fmin(fabs(*x), fabs(*z)) / k, angle = 0.25 * PI * across;
+  double arc[2] = {fabs(*x) >= fabs(*z) ? cos(angle) : sin(angle),
+                   fabs(*x) >= fabs(*z) ? sin(angle) : cos(angle)};
+  *x = radius * ((1.0 - round) * flat[0] + round * copysign(arc[0], *x));
+  *z = radius * ((1.0 - round) * flat[1] + round * copysign(arc[1], *z));
 }
 
 // Cells in depth grow.
@@ -97,7 +123,7 @@ static double down(double s) {
 // Half of a cap above its lowest point, which is the origin; or its mirror image below it.
 static bool make_cap(Spheres* all, int which, int order) {
   NoliContext* context = all->run.context;
-  int32_t n = all->n + OUTER;
+  int32_t n = all->core + all->rim + OUTER;
   if (noli_mesh_make_box(context, (double[]){2 * n, 1, n}, (int32_t[]){2 * n, all->deep, n}, false,
                          &all->mesh[which]) != NOLI_OK) {
     return false;
@@ -105,9 +131,9 @@ static bool make_cap(Spheres* all, int which, int order) {
   NoliMesh* mesh = all->mesh[which];
   for (int32_t i = 0; i < mesh->n_vert; i++) {
     double* p = mesh->x + 3 * (int64_t)i;
-    p[0] = along(all, p[0]);
+    p[2] += 0.5 * n;
+    to_ring(all, &p[0], &p[2]);
     p[1] = down(p[1] + 0.5);
-    p[2] = along(all, p[2] + 0.5 * n);
     double r2 = p[0] * p[0] + p[2] * p[2];
     double bottom = 0.5 * GAP + RADIUS - sqrt(RADIUS * RADIUS - r2);
     p[1] = bottom + p[1] * (1.0 - bottom / WIDTH);
@@ -121,23 +147,66 @@ static bool make_cap(Spheres* all, int which, int order) {
           noli_mesh_curve_onto(context, mesh, centre, NULL, RADIUS, 1e-9, NULL) == NOLI_OK);
 }
 
-// Far from the contact: rigid motions by half the approach and half the shift, and what forces on
-// a half-space move there ([Johnson1985] eq. 3.19 and 3.75). The lower sphere is the upper one,
-// turned about z.
-static void far_away(const Spheres* all, double sign, int32_t n, const double* X, double* x) {
+// A part of the traction on the contact circle.
+typedef struct Traction {
+  double normal; // N
+  double along;  // N
+  double radius; // m, of a ring with the same second moment
+} Traction;
+
+// That of a Hertzian pressure on a circle.
+static Traction normal_traction(double press) {
+  return (Traction){press, 0.0, sqrt(0.4) * radius_of(press)};
+}
+
+// Of a tangential load that grew from 0, sliding on the annulus less sliding on the circle that
+// sticks.
+static Traction grown_traction(double force, double scale) {
+  double c = cbrt(1.0 - force / (MU * PRESS));
+  double moment = force > 0.0 ? (1.0 - pow(c, 5.0)) / (1.0 - pow(c, 3.0)) : 5.0 / 3.0;
+  return (Traction){0.0, scale * force, sqrt(0.4 * moment) * radius_of(PRESS)};
+}
+
+enum { N_TRACTIONS = 3, N_AROUND = 16 };
+
+// Of the normal load, and of a tangential load that grows or, after its largest value, turns: then
+// twice that of half the change since acts against it.
+static void tractions(const Spheres* all, Traction part[N_TRACTIONS]) {
+  bool grows = all->turned == 0.0;
+  double change = grows ? 0.0 : fabs(all->turned * TANGENTIAL - all->force);
+  part[0] = normal_traction(all->press);
+  part[1] = grown_traction(grows ? all->force : TANGENTIAL, grows ? 1.0 : all->turned);
+  part[2] = grown_traction(0.5 * change, -2.0 * all->turned);
+}
+
+// Adds what a force at the origin of a half-space y > 0 moves p by ([Johnson1985] eq. 3.19, 3.75).
+static void add_force(double P, double Q, const double p[3], double u[3]) {
   double scale = 1.0 / (4.0 * PI * SHEAR), c = 1.0 - 2.0 * POISSON;
-  double P = scale * all->press, Q = -scale * all->force;
+  P *= scale;
+  Q *= -scale;
+  double rho = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]), s = rho + p[1];
+  double side = p[1] / pow(rho, 3) - c / (rho * s);
+  double across = 1.0 / pow(rho, 3) - c / (rho * s * s);
+  u[0] += P * side * p[0] + Q * (1.0 / rho + c / s + across * p[0] * p[0]);
+  u[1] += P * (p[1] * p[1] / pow(rho, 3) + 2.0 * (1.0 - POISSON) / rho) +
+          Q * p[0] * (p[1] / pow(rho, 3) + c / (rho * s));
+  u[2] += P * side * p[2] + Q * across * p[0] * p[2];
+}
+
+// Far from the contact: rigid motions by half the approach and half the shift, and what the
+// tractions move there. The lower sphere is the upper one, turned about z.
+static void far_away(const Spheres* all, double sign, int32_t n, const double* X, double* x) {
+  Traction part[N_TRACTIONS];
+  tractions(all, part);
   for (int32_t i = 0; i < n; i++) {
     double p[3] = {sign * X[3 * i], sign * X[3 * i + 1], X[3 * i + 2]};
-    double rho = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]), s = rho + p[1];
-    double side = p[1] / pow(rho, 3) - c / (rho * s),
-           across = 1.0 / pow(rho, 3) - c / (rho * s * s);
-    double u[3] = {0.5 * all->shift + P * side * p[0] +
-                       Q * (1.0 / rho + c / s + across * p[0] * p[0]),
-                   -0.5 * (approach_of(all->press) + GAP) +
-                       P * (p[1] * p[1] / pow(rho, 3) + 2.0 * (1.0 - POISSON) / rho) +
-                       Q * p[0] * (p[1] / pow(rho, 3) + c / (rho * s)),
-                   P * side * p[2] + Q * across * p[0] * p[2]};
+    double u[3] = {0.5 * all->shift, -0.5 * (approach_of(all->press) + GAP), 0.0};
+    for (int k = 0; k < N_TRACTIONS * N_AROUND; k++) {
+      const Traction* of = &part[k / N_AROUND];
+      double angle = 2.0 * PI * (k % N_AROUND + 0.5) / N_AROUND;
+      double from[3] = {p[0] - of->radius * cos(angle), p[1], p[2] - of->radius * sin(angle)};
+      add_force(of->normal / N_AROUND, of->along / N_AROUND, from, u);
+    }
     x[3 * i] = sign * (p[0] + u[0]);
     x[3 * i + 1] = sign * (p[1] + u[1]);
     x[3 * i + 2] = p[2] + u[2];
@@ -183,7 +252,7 @@ static bool set_motions(Spheres* all) {
 }
 
 typedef struct Mindlin {
-  int order, cells, deep;
+  int order, core, rim, deep;
 } Mindlin;
 
 static void define(Spheres* all, const Mindlin* of) {
@@ -214,7 +283,7 @@ static void define(Spheres* all, const Mindlin* of) {
 }
 
 static bool build(Spheres* all, const Mindlin* of) {
-  *all = (Spheres){.n = of->cells, .deep = of->deep};
+  *all = (Spheres){.core = of->core, .rim = of->rim, .deep = of->deep};
   if (!run_context(&all->run) || !make_cap(all, 0, of->order) || !make_cap(all, 1, of->order)) {
     return false;
   }
@@ -241,7 +310,9 @@ static void demolish(Spheres* all) {
 // ---- the cycle ----------------------------------------------------------------------------------
 
 // The spheres are moved by what theory has for PRESS and TANGENTIAL; forces, of both halves, are
-// compared.
+// compared, and the loss with that of a cycle between these shifts. A cycle of theory between the
+// forces loses less by several times the error of the shift: a tenth of the shift is slip, the rest
+// is elastic.
 typedef struct Cycle {
   double press;    // N, after pressing
   double force[3]; // N, tangential: under the largest shift, the opposite one, and the first again
@@ -281,8 +352,10 @@ static void set_load(Spheres* all, int step) {
   if (s <= 1.0) {
     all->shift = shift_of(all->force, mu_press);
   } else if (s <= 3.0) {
+    all->turned = 1.0;
     all->shift = largest - 2.0 * shift_of(0.5 * (TANGENTIAL - all->force), mu_press);
   } else {
+    all->turned = -1.0;
     all->shift = -largest + 2.0 * shift_of(0.5 * (TANGENTIAL + all->force), mu_press);
   }
 }
@@ -330,26 +403,30 @@ static bool cycle_row(Report* report, const Mindlin* of) {
   double mu_press = MU * got.press, amplitude = 0.5 * (got.force[2] - got.force[1]);
   double shift = shift_of(TANGENTIAL, MU * PRESS) / shift_of(amplitude, mu_press) - 1.0;
   double c = radius_of(PRESS) * cbrt(1.0 - TANGENTIAL / (MU * PRESS));
-  double loss = got.loss / loss_of(amplitude, mu_press) - 1.0;
+  double loss = got.loss / loss_of(TANGENTIAL, MU * PRESS) - 1.0;
+  double loss_by_force = got.loss / loss_of(amplitude, mu_press) - 1.0;
   double open = (got.force[2] - got.force[0]) / amplitude;
   report_row(report,
-             "%d | %.3f | %.3f, %.3f, %.3f | %+.2f %% | %.2f | %.2f | %.4g | %+.1f %% | %.1f",
-             of->cells, got.press, got.force[0], got.force[1], got.force[2], 100.0 * shift,
-             1e3 * got.stick, 1e3 * c, got.loss, 100.0 * loss, got.newton);
-  report_check(report, fabs(shift), 0.02, "shift, %d cells, relative", of->cells);
-  report_check(report, fabs(got.stick - c), INNER / of->cells, "stick radius, %d cells, m",
-               of->cells);
-  report_check(report, fabs(loss), of->cells == 2 ? 0.6 : 0.12,
-               "loss of a cycle, %d cells, relative", of->cells);
-  report_check(report, fabs(open), 0.01, "opening of the loop, %d cells, relative", of->cells);
+             "%d | %.3f | %.3f, %.3f, %.3f | %+.2f %% | %.2f | %.2f | %.4g | %+.1f %% | %+.1f %% | "
+             "%.1f",
+             of->rim, got.press, got.force[0], got.force[1], got.force[2], 100.0 * shift,
+             1e3 * got.stick, 1e3 * c, got.loss, 100.0 * loss, 100.0 * loss_by_force, got.newton);
+  report_check(report, fabs(shift), 0.02, "shift, %d cells, relative", of->rim);
+  report_check(report, fabs(got.stick - c), (INNER - CORE) / of->rim, "stick radius, %d cells, m",
+               of->rim);
+  report_check(report, fabs(loss), 0.05, "loss of a cycle, %d cells, relative", of->rim);
+  report_check(report, fabs(loss_by_force), 0.12,
+               "loss of a cycle between these forces, %d cells, relative", of->rim);
+  report_check(report, fabs(open), 0.01, "opening of the loop, %d cells, relative", of->rim);
   return true;
 }
 
 bool validate_mindlin(Report* report) {
-  static const Mindlin rows[] = {{2, 2, 5}, {2, 3, 7}, {2, 4, 7}};
+  static const Mindlin rows[] = {{2, 1, 2, 5}, {2, 2, 3, 6}, {2, 2, 4, 6}};
   report_table(report, "Two spheres, pressed by 40 N and sheared by 10, -10 and 10 N",
-               "cells in 36 mm | P, N | Q at the shift of theory, N | error of the shift | stick "
-               "radius, mm | theory | loss, J | error | Newton iterations a step");
+               "cells from 18 to 33 mm | P, N | Q at the shift of theory, N | error of the shift | "
+               "stick radius, mm | theory | loss, J | error | between these forces | Newton "
+               "iterations a step");
   for (size_t r = 0; r < (report->quick ? 1 : sizeof rows / sizeof *rows); r++) {
     if (!cycle_row(report, &rows[r])) {
       return false;

@@ -106,7 +106,7 @@ typedef struct NoliStepReport {
   double imbalance; ///< largest residual force on a body, relative to the force that acts on it;
                     ///< at most NoliSimDef.imbalance, unless rounding is larger
   /// Friction law "stick": energy in the slips of contacts, which friction_loss does not contain;
-  /// contacts that hold and that slide; the longest way that one of them has slid
+  /// contacts that hold and that slide, in any part of the step; the longest way that one has slid
   double friction_stored;
   int64_t contacts_held;
   int64_t contacts_sliding;

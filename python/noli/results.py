@@ -151,7 +151,7 @@ class StepReport(Result):
     #: unless rounding is larger
     imbalance: float
     #: Friction law "stick": energy in the slips of contacts, which friction_loss does not contain; contacts
-    #: that hold and that slide; the longest way that one of them has slid
+    #: that hold and that slide, in any part of the step; the longest way that one has slid
     friction_stored: float
     contacts_held: int
     contacts_sliding: int

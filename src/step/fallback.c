@@ -59,11 +59,15 @@ bool noli_sim_barrier_is_fitted(const NoliSim* sim) {
          sim->substitute.problem.contact.dhat < sim->model->problem.contact.dhat;
 }
 
-// Records of the time step so far belong to its report, whichever stage continues.
+// Records of the time step so far belong to its report, whichever stage continues, and so do the
+// slips at the end of its last part.
 static void swap_records(NoliStage* one, NoliStage* other) {
   NoliStageRecord record = one->record;
+  NoliStickList slips = one->friction.slips;
   one->record = other->record;
+  one->friction.slips = other->friction.slips;
   other->record = record;
+  other->friction.slips = slips;
 }
 
 NoliStatus noli_sim_fall_back(NoliSim* sim) {

@@ -114,7 +114,8 @@ static NoliStatus begin_step(NoliSim* sim) {
   }
   if (stage->problem->friction.sticks) {
     NOLI_TRY(noli_stick_begin(&stage->friction.stick, sim->context, sim->state.x,
-                              sim->state.sizes.n_slips, sim->state.slip_key, sim->state.slip));
+                              sim->state.sizes.n_slips, sim->state.slip_key, sim->state.slip,
+                              attempt->part > 0 ? &stage->friction.slips : NULL));
   }
   const NoliLinRecord record = {.failures = sim->state.linear[0], .wait = sim->state.linear[1]};
   NOLI_TRY(noli_stage_reset(stage, record));

@@ -278,11 +278,29 @@ static void leaving_takes_the_work_of_adhesion(void** state) {
 
 // ---- other bodies -------------------------------------------------------------------------------
 
-// Two blocks, strips in plane strain, and a rod on a plate: the force at the largest traction is
-// that of the area, the depth times the length, the width of the rod times its length.
+static NoliMesh* line(NoliContext* context) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_line(context, 0.1, 7, &mesh));
+  return mesh;
+}
+
+// Five in a row.
+static NoliMesh* particles(NoliContext* context) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_create(context, 5, 0, 0, 0, 5, false, &mesh));
+  for (int i = 0; i < 5; i++) {
+    noli_store3(mesh->x + 3 * i, (NoliVec3){0.017 * (i - 2), 0.0, 0.011 * i});
+    mesh->point[i] = i;
+  }
+  return mesh;
+}
+
+// Two blocks, strips in plane strain, a rod and particles on a plate: the force at the largest
+// traction is that of the area, the depth times the length, the width of the rod times its length,
+// the cross-sections of the particles. A pair without contact has none.
 static void other_bodies_have_their_areas(void** state) {
   (void)state;
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < 6; k++) {
     World world = world_new(1);
     NoliMesh *mesh = NULL, *lower = NULL;
     double gap = DISTANCE + RANGE / 3.0, area = 0.01;
@@ -295,10 +313,10 @@ static void other_bodies_have_their_areas(void** state) {
       ASSERT_OK(noli_mesh_make_rectangle(world.context, 0.2, height, 5, 1, &lower));
       area = 0.1 * 0.03;
     } else {
-      ASSERT_OK(noli_mesh_make_line(world.context, 0.1, 7, &mesh));
       lower = square(world.context, 0.3, height, 2, false);
-      height = 2e-3; // of the rod
-      area = k == 2 ? 0.1 * height : 0.0;
+      height = 2e-3; // of the rod, and of particles
+      mesh = k < 4 ? line(world.context) : particles(world.context);
+      area = k == 2 ? 0.1 * height : k == 4 ? 5 * 0.25 * acos(-1.0) * height * height : 0.0;
     }
     world_add(&world, mesh, (double[]){0.0, 0.5 * height + gap, 0.0});
     world_add(&world, lower, (double[]){0.0, -0.01, 0.0});
@@ -307,7 +325,7 @@ static void other_bodies_have_their_areas(void** state) {
       world.body[b].material.young = 1e9;
     }
     if (k >= 2) {
-      world.body[0].rod.radius = 0.5 * height;
+      *(k < 4 ? &world.body[0].rod.radius : &world.body[0].point.radius) = 0.5 * height;
       world.body[0].contact_offset = 0.5 * height;
     }
     Pull of = {.speed = 0.0, .way = {0.0, 1.0, 0.0}};
@@ -319,7 +337,7 @@ static void other_bodies_have_their_areas(void** state) {
     pair.a = 1;
     pair.adhesion = WORK;
     pair.adhesion_range = (NoliScaled){RANGE, NOLI_ABSOLUTE};
-    pair.contact = k < 3;
+    pair.contact = k % 2 == 0 || k == 1;
     world.def.pairs = &pair;
     world.def.n_pairs = 1;
     world_start(&world);

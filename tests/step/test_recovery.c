@@ -177,6 +177,30 @@ static void a_copied_state_goes_on_alike(void** state) {
   }
 }
 
+// Load steps with a large coefficient: the box bulges between plate and ground, and contacts of
+// what turns there begin their steps beyond their limit (stick.h), although they hold. However few
+// its iterations may be, a step ends; short ones need few.
+static void contacts_beyond_their_limit_hold_again(void** state) {
+  (void)state;
+  static const Method method = {"projected_newton", "lagged", "quasi_static", 0, 0, 4.0};
+  static const int32_t limit[] = {7, 1000};
+  for (int k = 0; k < 2; k++) {
+    World world = squeezed_box(&method, limit[k]);
+    int32_t n = k == 0 ? N_STEPS : 16 * (int32_t)(T_END / H + 0.5), most = 0;
+    world.def.friction = 5.0;
+    world.def.time_step = k == 0 ? H : H / 16.0;
+    world_start(&world);
+    for (int32_t step = 0; step < n; step++) {
+      world_step(&world);
+      int32_t length = longest_solve(&world.report);
+      most = length > most ? length : most;
+    }
+    print_message("steps of %g s: at most %d iterations\n", world.def.time_step, most);
+    assert_true(k == 0 || most <= 8);
+    world_done(&world);
+  }
+}
+
 // Without recovery the step is tried once, fails and leaves the state unchanged. Implicit friction
 // could still be found as the limit of lagged friction.
 static void recovery_can_be_switched_off(void** state) {
@@ -364,6 +388,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(hard_steps_are_divided_and_grow_back),
       cmocka_unit_test(a_copied_state_goes_on_alike),
+      cmocka_unit_test(contacts_beyond_their_limit_hold_again),
       cmocka_unit_test(recovery_can_be_switched_off),
       cmocka_unit_test(projected_newton_takes_over),
       cmocka_unit_test(stalls_name_pair_and_filter),

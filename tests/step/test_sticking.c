@@ -219,6 +219,8 @@ static void a_grip_turns_a_full_circle(void** state) {
 typedef struct Push {
   double down; // m, in the first second
   double x[3]; // m, at 1, 2 and 3 s
+  double back; // m, in the second half of the third second
+  int32_t top[32];
 } Push;
 
 static void push_top(void* user, double t0, double t1, int32_t n, const int32_t* node,
@@ -226,7 +228,11 @@ static void push_top(void* user, double t0, double t1, int32_t n, const int32_t*
   const Push* push = user;
   int k = t1 <= 1.0 ? 0 : t1 <= 2.0 ? 1 : 2;
   double from = k > 0 ? push->x[k - 1] : 0.0;
-  double along = from + (push->x[k] - from) * fmin(t1 - k, 1.0), down = push->down * fmin(t1, 1.0);
+  double along = from + (push->x[k] - from) * fmin(t1 - k, 1.0), over = t1 - 2.5;
+  if (push->back > 0.0 && k == 2) {
+    along = push->x[2] * fmin(2.0 * (t1 - k), 1.0) - push->back * fmax(2.0 * over, 0.0);
+  }
+  double down = push->down * fmin(t1, 1.0);
   (void)t0, (void)node, (void)x_t0;
   for (int32_t i = 0; i < n; i++) {
     x_t1[3 * i] = X[3 * i] + along;
@@ -235,24 +241,22 @@ static void push_top(void* user, double t0, double t1, int32_t n, const int32_t*
   }
 }
 
-static void load_steps_have_friction_without_a_speed(void** state) {
-  (void)state;
+// A block that load steps press on the floor and push.
+static World pushed_block(Push* push) {
   World world = world_new(1);
   NoliMesh* mesh = NULL;
-  Push push = {5e-4, {0.0, 2e-5, 2e-5}};
-  int32_t top[32], n_top = 0;
   ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.1, 0.05, 0.1}, (int32_t[]){3, 2, 3},
                                false, &mesh));
   world_add(&world, mesh, (double[]){0.0, 0.02505, 0.0});
   world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  NoliMotionDef* motion = world_add_motion(&world, 0, push_top, push);
+  motion->node = push->top;
+  motion->n_node = 0;
   for (int32_t i = 0; i < mesh->n_vert; i++) {
     if (mesh->x[3 * i + 1] > 0.05) {
-      top[n_top++] = i;
+      push->top[motion->n_node++] = i;
     }
   }
-  NoliMotionDef* motion = world_add_motion(&world, 0, push_top, &push);
-  motion->node = top;
-  motion->n_node = n_top;
   world.body[0].material.young = 1e6;
   world.body[0].material.poisson = 0.3;
   world.def.friction = 0.4;
@@ -260,6 +264,13 @@ static void load_steps_have_friction_without_a_speed(void** state) {
   world.def.tolerance = (NoliScaled){1e-8, NOLI_ABSOLUTE};
   use_way(&world, (Way){NULL, "lagged", "ipc", "backward_euler", NOLI_FRICTION_UNTIL_CONVERGENCE});
   world.def.integrator = "quasi_static";
+  return world;
+}
+
+static void load_steps_have_friction_without_a_speed(void** state) {
+  (void)state;
+  Push push = {.down = 5e-4, .x = {0.0, 2e-5, 2e-5}};
+  World world = pushed_block(&push);
   world_start(&world);
   steps(&world, 21);
   double held = world_pair(&world, 0, 1)->friction[0];
@@ -280,6 +291,29 @@ static void load_steps_have_friction_without_a_speed(void** state) {
   ASSERT_NEAR(slides, most, 1e-3 * most);
   ASSERT_NEAR(world.report.slid, 5e-3, 1e-3);
   world_done(&world);
+}
+
+// A step that is divided tells of all its parts: a block that slides in the first half of it and
+// is relieved in the second one has slid; ten steps in its place end with one that holds.
+static void a_divided_step_tells_of_all_its_parts(void** state) {
+  (void)state;
+  for (int divided = 0; divided < 2; divided++) {
+    Push push = {.down = 5e-4, .x = {0.0, 0.0, 5e-3}, .back = 2e-5};
+    World world = pushed_block(&push);
+    if (divided) {
+      world.def.time_step = 1.0;
+      world.def.increments.initial = 0.1;
+      world.def.increments.easy_iterations = 1;
+      world.def.increments.hard_iterations = 1000;
+    }
+    world_start(&world);
+    steps(&world, divided ? 3 : 30);
+    assert_int_equal(world.report.substeps, divided ? 10 : 1);
+    ASSERT_NEAR(world.report.slid, 5e-3, 1e-3);
+    assert_int_equal(world.report.contacts_sliding + world.report.contacts_held, 16);
+    assert_int_equal(world.report.contacts_sliding, divided ? 16 : 0);
+    world_done(&world);
+  }
 }
 
 static void assert_same(const NoliSim* one, const NoliSim* other) {
@@ -683,6 +717,7 @@ int main(void) {
       cmocka_unit_test(a_grip_holds),
       cmocka_unit_test(a_grip_turns_a_full_circle),
       cmocka_unit_test(load_steps_have_friction_without_a_speed),
+      cmocka_unit_test(a_divided_step_tells_of_all_its_parts),
       cmocka_unit_test(a_hold_is_resumed),
       cmocka_unit_test(fields_hold_slips),
       cmocka_unit_test(a_hold_survives_other_bodies),

@@ -211,14 +211,14 @@ static NoliStatus find_stuck(NoliContext* context, const NoliStickContact* of,
   NoliStatus status = NOLI_OK;
   const NoliSliding* sliding = of->sliding;
   int32_t node[4];
-  double path;
+  NoliStickWay way;
   for (int32_t k = 0; k < 4; k++) {
     node[k] = k < sliding->size ? of->node[k] : NOLI_NULL_INDEX;
   }
   *at = (Stuck){.of = of, .source = sources};
   NOLI_TRY(noli_stick_sources(of->table, context, node, of->entity, of->n_first, sources));
   at->sign = noli_stick_sign(sliding->closest.weight, of->n_first);
-  at->s = noli_scale3(at->sign, noli_stick_find(of->table, node, of->entity, of->n_first, &path));
+  at->s = noli_scale3(at->sign, noli_stick_find(of->table, node, of->entity, of->n_first, &way));
   at->R_L = rotation_at(of, of->x_lag);
   at->with_slip = turning_at(of, of->x_lag, at->s);
   set_offset(at);

@@ -423,7 +423,9 @@ NoliStatus noli_friction_majorize(NoliFrictionSet* set, NoliContext* context,
   return friction_add_up(context, set->divided, &set->n_majorized);
 }
 
-// Whether a contact that sticks has not moved yet, and was near its limit at the start of the step.
+// Whether a contact that sticks was near its limit at the start of the step and has not moved yet,
+// or is beyond it, where its exact Hessian does not resist, and has hardly slid on: a plate that
+// presses moves what it touches by fractions of the stick length.
 static bool may_unload(const NoliFriction* data, int64_t i, const double* x) {
   const double* offset = data->set->contact.data[i].offset;
   NoliFriction moved = *data;
@@ -433,7 +435,9 @@ static bool may_unload(const NoliFriction* data, int64_t i, const double* x) {
   }
   moved.x_hat = data->stick->x;
   noli_friction_sliding(&moved, i, x, u);
-  return u[0] == offset[0] && u[1] == offset[1];
+  double y = length2(u), length = data->stick->length;
+  bool rests = u[0] == offset[0] && u[1] == offset[1];
+  return rests || (y > length && y <= length2(offset) + length);
 }
 
 NoliStatus noli_friction_begin(NoliFrictionSet* set, NoliContext* context, const NoliFriction* data,

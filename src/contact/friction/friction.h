@@ -11,6 +11,12 @@
 #include "contact/pair_forces.h"
 #include "linalg/energy_term.h"
 
+// How far a contact that sticks had slid at the start of a step or a part of one.
+typedef struct NoliStickWay {
+  double path; // m, in all
+  double slid; // m, in the parts of a divided step before this one
+} NoliStickWay;
+
 typedef struct NoliFrictionContact {
   double weight[4]; // 0 for unused nodes; not used in sets with stencils of any size
   NoliVec3 t[2];
@@ -25,7 +31,7 @@ typedef struct NoliFrictionContact {
   // of contacts that stick (stick.h), times the factors
   NoliVec3 slip;    // m, at the start of the step
   double offset[2]; // the same in the basis t
-  double path;      // m, how far it had slid, without factors
+  NoliStickWay way; // how far it had slid, without factors
 } NoliFrictionContact;
 
 // A contact with its normal force.
@@ -100,10 +106,10 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_set_add_stencils(
     NoliFrictionSet* set, NoliContext* context, const NoliContactSet* contacts,
     const NoliContactPairs* pairs, const double* x, double kappa, double dhat);
 
-// Before the first Newton step of a solve at x: contacts that stick, have not moved in this step
-// and begin near their limit are majorized. Their force hardly changes there, whatever follows:
-// exact Newton steps of a contact that unloads would end far on the other side. The others are
-// exact. `set` is data->set, here and below.
+// Before the first Newton step of a solve at x: contacts that stick, begin near their limit and
+// have not moved, or not slid on by the stick length where they are beyond it, are majorized. Their
+// force hardly changes there, whatever follows: exact Newton steps of a contact that unloads would
+// end far on the other side. The others are exact. `set` is data->set, here and below.
 NOLI_WARN_UNUSED NoliStatus noli_friction_begin(NoliFrictionSet* set, NoliContext* context,
                                                 const NoliFriction* data, const double* x);
 

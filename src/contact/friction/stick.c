@@ -31,6 +31,7 @@ void noli_stick_free(NoliContext* context, NoliStickTable* table) {
   noli_array_free(context, &table->contact);
   noli_array_free(context, &table->key);
   noli_array_free(context, &table->value);
+  noli_array_free(context, &table->slid);
   noli_free(context, table->x);
   table->x = NULL;
 }
@@ -130,15 +131,20 @@ static int32_t node_count(const int32_t node[4]) {
 }
 
 NoliStatus noli_stick_begin(NoliStickTable* table, NoliContext* context, const double* x, int64_t n,
-                            const int64_t* key, const double* value) {
+                            const int64_t* key, const double* value, const NoliStickList* former) {
   NoliStatus status = NOLI_OK;
   int32_t node[4], entity[2], n_first;
+  NOLI_ASSERT(former == NULL || former->count == n);
   memcpy(table->x, x, 3 * sizeof *x * (size_t)table->n_vert);
   NOLI_TRY(noli_array_reserve(context, &table->key, NOLI_STICK_WORDS * n));
   NOLI_TRY(noli_array_reserve(context, &table->value, NOLI_STICK_NUMBERS * n));
+  NOLI_TRY(noli_array_reserve(context, &table->slid, n));
   if (n > 0) {
     memcpy(table->key.data, key, NOLI_STICK_WORDS * sizeof *key * (size_t)n);
     memcpy(table->value.data, value, NOLI_STICK_NUMBERS * sizeof *value * (size_t)n);
+  }
+  for (int64_t i = 0; i < n; i++) {
+    table->slid.data[i] = former != NULL ? former->data[i].slid : 0.0;
   }
 
   // the rows of vertices
@@ -222,8 +228,8 @@ static double share_of(const Place* made, const Place* former, bool exchanged) {
 typedef struct Legacy {
   double share;
   double force;
-  NoliVec3 slip; // times the force
-  double path;   // times the force
+  NoliVec3 slip;    // times the force
+  NoliStickWay way; // times the force
   // which these are, if they are wanted; there is room for all
   NoliStickSource* source;
   int64_t n_source;
@@ -243,7 +249,8 @@ static void inherit(const NoliStickTable* table, const Place* made, int64_t i, L
   double force = value[3], sign = exchanged > straight ? -1.0 : 1.0;
   legacy->force += force;
   legacy->slip = noli_mul_add3(legacy->slip, sign * force, noli_load3(value));
-  legacy->path += force * value[4];
+  legacy->way.path += force * value[4];
+  legacy->way.slid += force * table->slid.data[i];
   if (legacy->source != NULL) {
     legacy->source[legacy->n_source++] = (NoliStickSource){i, sign, force};
   }
@@ -306,13 +313,13 @@ done:
 }
 
 NoliVec3 noli_stick_find(const NoliStickTable* table, const int32_t node[4],
-                         const int32_t entity[2], int32_t n_first, double* path) {
+                         const int32_t entity[2], int32_t n_first, NoliStickWay* way) {
   int64_t key[NOLI_STICK_WORDS];
   noli_stick_key(node, entity, n_first, key);
   int64_t row = find_row(table, key);
   if (row != NOLI_NULL_INDEX) {
     const double* value = table->value.data + NOLI_STICK_NUMBERS * row;
-    *path = value[4];
+    *way = (NoliStickWay){value[4], table->slid.data[row]};
     return noli_load3(value);
   }
 
@@ -320,9 +327,9 @@ NoliVec3 noli_stick_find(const NoliStickTable* table, const int32_t node[4],
   Place made = place_of(key);
   Legacy legacy = {0};
   inherit_all(table, &made, &legacy);
-  *path = legacy.force > 0.0 ? legacy.path / legacy.force : 0.0;
-  return legacy.force > 0.0 ? noli_scale3(1.0 / legacy.force, legacy.slip)
-                            : (NoliVec3){0.0, 0.0, 0.0};
+  double scale = legacy.force > 0.0 ? 1.0 / legacy.force : 0.0;
+  *way = (NoliStickWay){scale * legacy.way.path, scale * legacy.way.slid};
+  return noli_scale3(scale, legacy.slip);
 }
 
 // ---- friction -----------------------------------------------------------------------------------
@@ -378,8 +385,8 @@ static NoliMat3 rotation_of(const NoliStickTable* table, const NoliFrictionSet* 
 NoliVec3 noli_stick_slip(const NoliStickTable* table, const int32_t node[4],
                          const int32_t entity[2], int32_t n_first, int32_t a, int32_t b,
                          NoliVec3 normal, const double* x) {
-  double path;
-  NoliVec3 slip = noli_stick_find(table, node, entity, n_first, &path);
+  NoliStickWay way;
+  NoliVec3 slip = noli_stick_find(table, node, entity, n_first, &way);
   if (noli_norm_sqr3(slip) == 0.0) {
     return slip;
   }
@@ -402,7 +409,7 @@ void noli_stick_attach(const NoliStickTable* table, const double* x, NoliFrictio
     NoliFrictionContact* contact = &set->contact.data[i];
     int32_t node[4];
     stencil_of_set(set, i, node);
-    NoliVec3 held = noli_stick_find(table, node, contact->entity, contact->n_first, &contact->path);
+    NoliVec3 held = noli_stick_find(table, node, contact->entity, contact->n_first, &contact->way);
     contact->slip = noli_scale3(sign_of(set, i), held);
     if (noli_norm_sqr3(contact->slip) == 0.0) {
       contact->offset[0] = contact->offset[1] = 0.0;
@@ -487,8 +494,8 @@ static NoliStick slip_after(const NoliStickTable* table, const NoliFriction* dat
   double slid = distance_slid(contact, plastic, u, noli_sub3(after, before));
   NoliStick made = {.slip = noli_mul_add3(slip, -noli_dot3(slip, normal), normal),
                     .force = contact->lambda / scale,
-                    .path = contact->path + slid,
-                    .slid = slid};
+                    .path = contact->way.path + slid,
+                    .slid = contact->way.slid + slid};
   made.energy = noli_sliding_potential(&law, held, made.force) -
                 noli_sliding_potential(&law, 0.0, made.force);
   return made;

@@ -69,7 +69,7 @@ typedef struct NoliStick {
   NoliVec3 slip;                 // m, elastic, of the first side against the second one
   double force;                  // N, normal
   double path;                   // m, how far it has slid in all
-  double slid;                   // m, in this step
+  double slid;                   // m, in this step, in all its parts
   double energy;                 // J, stored in the slip
 } NoliStick;
 
@@ -86,6 +86,7 @@ typedef struct NoliStickTable {
   int64_t n;
   NOLI_ARRAY(int64_t) key;  // (n x NOLI_STICK_WORDS)
   NOLI_ARRAY(double) value; // (n x NOLI_STICK_NUMBERS)
+  NOLI_ARRAY(double) slid;  // (n) m, in the parts of a divided step before this one
 
   // contacts by vertex, for those that inherit
   int32_t n_vert;
@@ -99,12 +100,13 @@ NOLI_WARN_UNUSED NoliStatus noli_stick_create(NoliContext* context, const NoliVe
                                               NoliStickTable* table);
 void noli_stick_free(NoliContext* context, NoliStickTable* table);
 
-// Begins a step at x (n_vert x 3) with the contacts of the state; all are copied, because results
-// of the step are still computed after its end has become the state. Fails with NOLI_ERROR_ARGUMENT
-// if a contact names a vertex that does not exist.
+// Begins a step, or a part of one, at x (n_vert x 3) with the contacts of the state; all are
+// copied, because results of the step are still computed after its end has become the state.
+// `former`: the end of the part before, whose contacts are those of the state; NULL: the step
+// begins. Fails with NOLI_ERROR_ARGUMENT if a contact names a vertex that does not exist.
 NOLI_WARN_UNUSED NoliStatus noli_stick_begin(NoliStickTable* table, NoliContext* context,
                                              const double* x, int64_t n, const int64_t* key,
-                                             const double* value);
+                                             const double* value, const NoliStickList* former);
 
 // The key of a stencil: its vertices, unused ones NOLI_NULL_INDEX, both entities and the number of
 // vertices of the first side.
@@ -114,9 +116,9 @@ void noli_stick_key(const int32_t node[4], const int32_t entity[2], int32_t n_fi
 void noli_stick_unpack(const int64_t key[NOLI_STICK_WORDS], int32_t node[4], int32_t entity[2],
                        int32_t* n_first);
 
-// The slip of a stencil at the start of the step, and its path; zero for new contacts.
+// The slip of a stencil at the start of the step, and its way; zero for new contacts.
 NoliVec3 noli_stick_find(const NoliStickTable* table, const int32_t node[4],
-                         const int32_t entity[2], int32_t n_first, double* path);
+                         const int32_t entity[2], int32_t n_first, NoliStickWay* way);
 
 // A contact of the state whose slip a stencil takes over: the slip of the stencil is the mean of
 // those of its sources, weighted by their forces.

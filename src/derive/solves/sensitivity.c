@@ -194,7 +194,8 @@ static NoliStatus begin_slips(NoliSensitivity* self, const NoliTapePart* part, i
   noli_mixed_list_clear(&self->slips.list);
   if (stage->problem->friction.sticks) {
     NOLI_TRY(noli_stick_begin(&stage->friction.stick, self->context, part->start.x,
-                              part->start.sizes.n_slips, part->start.slip_key, part->start.slip));
+                              part->start.sizes.n_slips, part->start.slip_key, part->start.slip,
+                              NULL));
     noli_sim_time_slips(stage, part->rule, index, part->h);
     stage->friction.late = late;
   }

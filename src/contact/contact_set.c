@@ -6,6 +6,7 @@
 #include "collide/flat.h"
 #include "collide/separation.h"
 #include "contact/contact_share.h"
+#include "contact/convergent.h"
 #include "contact/mollifier.h"
 
 #include <string.h>
@@ -37,6 +38,7 @@ typedef struct Build {
   int32_t rank;
   const NoliHalfSpace* half_spaces;
   const NoliBodyPairs* pairs;
+  const NoliConvergent* convergent;
   const double* X;
   const double* x;
   double dhat;
@@ -167,7 +169,7 @@ static bool centers_are_far(const Build* build, int32_t n_a, const NoliVec3 y[4]
 // The contacts of a vertex and the features of one primitive of a flat part that count: their
 // number. found[0] has the offset and the range of the pair.
 static int32_t flat_contacts(const Build* build, const int32_t node[4], const NoliVec3 y[4],
-                             const int8_t count[NOLI_FLAT_FEATURES], NoliContact found[MOST]) {
+                             const int32_t count[NOLI_FLAT_FEATURES], NoliContact found[MOST]) {
   static const NoliPairKind kind[3] = {NOLI_PAIR_POINT_POINT, NOLI_PAIR_POINT_EDGE,
                                        NOLI_PAIR_POINT_TRIANGLE};
   const NoliContact pair = found[0];
@@ -198,6 +200,39 @@ static void limit_range(const Build* build, double reach, NoliContact* contact) 
   contact->limited = true;
 }
 
+// Gives the contacts of an item the weights and the range of their pair.
+static void scale_contacts(NoliConvergentScale scale, int32_t n, NoliContact found[MOST]) {
+  for (int32_t k = 0; k < n; k++) {
+    found[k].weight *= scale.weight;
+  }
+}
+
+// The contacts of a vertex, node[0], and a triangle or segment, as contact/convergent.h counts
+// them.
+static int32_t convergent_contacts(const Build* build, NoliPrimitivePair pair, bool triangle,
+                                   const int32_t node[4], const NoliVec3 y[4],
+                                   NoliContact found[MOST]) {
+  int32_t count[NOLI_FLAT_FEATURES];
+  NoliConvergentScale scale =
+      noli_convergent_vertex(build->convergent, build->surface, node[0], node[1], build->dhat);
+  double flat;
+  if (scale.range != 1.0) {
+    limit_range(build, scale.range * build->dhat * found[0].range, &found[0]);
+  }
+  if (build->surface->flat != NULL && noli_flat_vertex(build->surface, build->x, node[0], &flat)) {
+    limit_range(build, flat, &found[0]);
+  }
+  double reach = build->dhat * found[0].range + found[0].offset;
+  if (triangle) {
+    noli_convergent_triangle(build->convergent, build->surface, node[0], pair.b, y, reach, count);
+  } else {
+    noli_convergent_segment(build->surface, node[0], pair.b, y, reach, count);
+  }
+  int32_t n = flat_contacts(build, node, y, count, found);
+  scale_contacts(scale, n, found);
+  return n;
+}
+
 static int32_t point_triangle_contacts(const Build* build, NoliPrimitivePair pair,
                                        NoliContact found[MOST]) {
   const NoliSurface* surface = build->surface;
@@ -213,8 +248,11 @@ static int32_t point_triangle_contacts(const Build* build, NoliPrimitivePair pai
     return 0;
   }
   double reach;
+  if (build->convergent != NULL) {
+    return convergent_contacts(build, pair, true, node, y, found);
+  }
   if (surface->flat != NULL && (surface->flat->tri[pair.b] & NOLI_FLAT_MEMBER) != 0) {
-    int8_t count[NOLI_FLAT_FEATURES];
+    int32_t count[NOLI_FLAT_FEATURES];
     noli_flat_triangle(surface, build->x, pair.b, y, count);
     return flat_contacts(build, node, y, count, found);
   }
@@ -256,6 +294,12 @@ static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliCont
   }
 
   // the closest feature
+  NoliConvergentScale scale = {1.0, 1.0};
+  if (build->convergent != NULL) {
+    scale = noli_convergent_edges(build->convergent, build->surface, pair, build->dhat);
+    limit_range(build, scale.range * build->dhat * contact->range, contact);
+    contact->limited = scale.range != 1.0;
+  }
   if (build->surface->flat != NULL) {
     limit_flat_edges(build, pair, contact);
   }
@@ -275,6 +319,7 @@ static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliCont
     contact->entity[0] = build->surface->body[node[0]];
     contact->entity[1] = build->surface->body[node[3]];
   }
+  contact->weight = scale.weight;
   return true;
 }
 
@@ -290,8 +335,11 @@ static int32_t point_edge_contacts(const Build* build, NoliPrimitivePair pair,
   contact_set_load_nodes(node, 3, build->x, y);
   set_pair(build, node[0], node[1], &found[0]);
   double reach;
+  if (build->convergent != NULL) {
+    return convergent_contacts(build, pair, false, node, y, found);
+  }
   if (surface->flat != NULL && (surface->flat->segment[pair.b] & NOLI_FLAT_MEMBER) != 0) {
-    int8_t count[NOLI_FLAT_FEATURES];
+    int32_t count[NOLI_FLAT_FEATURES];
     noli_flat_segment(surface, build->x, pair.b, y, count);
     return flat_contacts(build, node, y, count, found);
   }
@@ -299,6 +347,12 @@ static int32_t point_edge_contacts(const Build* build, NoliPrimitivePair pair,
     limit_range(build, reach, &found[0]);
   }
   return feature_close(build, node, y, noli_feature_point_edge(y), &found[0]) ? 1 : 0;
+}
+
+static double half_space_weight(const Build* build, int32_t node) {
+  return build->convergent == NULL
+             ? 1.0
+             : noli_convergent_half_space(build->convergent, build->surface, node, build->dhat);
 }
 
 static bool plane_close(const Build* build, int64_t item, NoliHalfSpaceContact* contact) {
@@ -320,6 +374,7 @@ static bool plane_close(const Build* build, int64_t item, NoliHalfSpaceContact* 
                                     .entity = {body, entity},
                                     .offset = offset,
                                     .range = range,
+                                    .weight = half_space_weight(build, node),
                                     .gap = gap};
   return noli_body_pairs_get(build->pairs, body, entity);
 }
@@ -526,6 +581,9 @@ static void sort_keys(NoliContactKey* key, NoliContactKey* scratch, int64_t n) {
   }
 }
 
+// Sums of weights below this share of the sum of their sizes are rounding.
+#define CANCELLED 1e-12
+
 // The minimum; NaN if either is NaN.
 static double smaller(double a, double b) {
   return isnan(a) || a <= b ? a : b;
@@ -544,15 +602,18 @@ static void contact_set_append(NoliContactSet* set, NoliContactKey key,
 }
 
 // Copies the raw contacts [begin, end) in the order of their keys and merges those with equal keys
-// into one with the sum of their weights, unless that is 0.
+// into one with the sum of their weights, unless that is 0 up to rounding.
 static void append_merged(NoliContactSet* set, int64_t begin, int64_t end) {
   for (int64_t i = begin, next; i < end; i = next) {
     NoliContactKey key = set->sort.data[i];
     NoliContact contact = set->raw.data[key.index];
+    double size = fabs(contact.weight);
     for (next = i + 1; next < end && noli_contact_key_equal(key, set->sort.data[next]); next++) {
-      contact.weight += set->raw.data[set->sort.data[next].index].weight;
+      double weight = set->raw.data[set->sort.data[next].index].weight;
+      contact.weight += weight;
+      size += fabs(weight);
     }
-    if (contact.weight != 0.0) {
+    if (fabs(contact.weight) > CANCELLED * size) {
       contact_set_append(set, key, &contact);
     }
   }
@@ -620,10 +681,18 @@ static int32_t vertex_at_flat(const Build* build, const NoliContact* contact) {
              : NOLI_NULL_INDEX;
 }
 
-// Which rank an item goes to. The contacts of a vertex with a flat part belong to several items,
-// each with several contacts: all of them go to one rank.
+// The vertex of an item that counts as contact/convergent.h says.
+static int32_t sampled_vertex(const Build* build, int64_t item) {
+  return build->convergent != NULL && kind_of_item(build, item) != NOLI_PRIMITIVES_EDGE_EDGE
+             ? pair_of_item(build, item).a
+             : NOLI_NULL_INDEX;
+}
+
+// Which rank an item goes to. The contacts of a vertex with a flat part, and of one that is
+// sampled, belong to several items, each with several contacts: all of them go to one rank.
 static double draw_of(const Build* build, int64_t item, const NoliContact* contact) {
-  int32_t vertex = vertex_at_flat(build, contact);
+  int32_t vertex = sampled_vertex(build, item);
+  vertex = vertex != NOLI_NULL_INDEX ? vertex : vertex_at_flat(build, contact);
   if (vertex != NOLI_NULL_INDEX) {
     return noli_contact_draw((uint32_t)vertex, 0, N_CLASS);
   }
@@ -639,10 +708,14 @@ static void list_found(const Build* build, NoliFoundPair* found) {
       int64_t item = b * BLOCK + (set->close.data[b * BLOCK + n] & (BLOCK - 1));
       NoliContact contact[MOST];
       item_contacts(build, item, contact);
-      *found++ = (NoliFoundPair){.pair = pair_of_item(build, item),
-                                 .kind = kind_of_item(build, item),
-                                 .home = noli_contact_home(build->home, contact->node, 4),
-                                 .draw = draw_of(build, item, contact)};
+      int32_t vertex = sampled_vertex(build, item);
+      bool sampled = vertex != NOLI_NULL_INDEX;
+      *found++ =
+          (NoliFoundPair){.pair = pair_of_item(build, item),
+                          .kind = kind_of_item(build, item),
+                          .home = noli_contact_home(build->home, sampled ? &vertex : contact->node,
+                                                    sampled ? 1 : 4),
+                          .draw = draw_of(build, item, contact)};
     }
   }
 }
@@ -731,6 +804,7 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
                  .rank = noli_rank(context),
                  .half_spaces = colliders->half_spaces,
                  .pairs = colliders->pairs,
+                 .convergent = colliders->convergent,
                  .X = X,
                  .x = x,
                  .dhat = dhat,

@@ -31,9 +31,10 @@ typedef struct NoliContact {
   int32_t entity[2]; // bodies of the first and of the last node
   NoliPairKind kind; // NOLI_PAIR_EDGE_EDGE for all mollified contacts
   bool mollified;
-  bool limited;   // its range is that of a flat part, not of its bodies
+  bool limited;   // its range is that of a flat part or a guard, not of its bodies
   double weight;  // number of primitive pairs that share this closest feature; at flat parts of
-                  // obstacles as collide/flat.h says
+                  // obstacles as collide/flat.h says; with weights as contact/convergent.h says,
+                  // 1/m, of either sign
   double eps_x;   // zone of the mollifier; 0 if not mollified
   double offset;  // m, sum of both bodies' offsets
   double range;   // contact distance of the pair over dhat
@@ -52,6 +53,7 @@ typedef struct NoliHalfSpaceContact {
   int32_t entity[2]; // body, half-space
   double offset;     // m, of the body
   double range;      // contact distance of the pair over dhat
+  double weight;     // 1, or as contact/convergent.h says
   double gap;        // m, signed: not positive if the body meets the plane
 } NoliHalfSpaceContact;
 

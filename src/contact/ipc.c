@@ -202,11 +202,15 @@ double noli_plane_gap(const NoliBarrier* data, const NoliHalfSpaceContact* conta
   return noli_half_space_distance(plane, x + 3 * (int64_t)contact->node) - contact->offset;
 }
 
-// Gap of a contact with a half-space, and the barrier: infinite where the body meets the plane.
+// Gap of a contact with a half-space, and the barrier times its weight: infinite where the body
+// meets the plane.
 static NoliBarrierValue plane_barrier(const NoliBarrier* data, const NoliHalfSpaceContact* contact,
                                       const double* x, double* gap) {
   *gap = noli_plane_gap(data, contact, x);
-  return noli_barrier_in_range(*gap <= 0.0 ? 0.0 : *gap * *gap, data->dhat_sqr, contact->range);
+  NoliBarrierValue b =
+      noli_barrier_in_range(*gap <= 0.0 ? 0.0 : *gap * *gap, data->dhat_sqr, contact->range);
+  double weight = contact->weight;
+  return (NoliBarrierValue){weight * b.value, weight * b.first, weight * b.second};
 }
 
 // With G = g^2: grad = 2 g b' n, Hess = (4 G b'' + 2 b') n n^T.

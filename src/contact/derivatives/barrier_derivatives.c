@@ -89,7 +89,8 @@ static void write_numbers(const NoliBarrier* data, const NoliContact* contact, c
 static void write_plane_numbers(const NoliBarrier* data, const NoliHalfSpaceContact* contact,
                                 const double* x, double* block) {
   double gap = fmax(noli_plane_gap(data, contact, x), 0.0);
-  NoliNormalForce force = noli_barrier_normal_force(data, 1.0, 1.0, contact->range, gap);
+  NoliNormalForce force =
+      noli_barrier_normal_force(data, contact->weight, 1.0, contact->range, gap);
   NoliVec3 n = data->half_spaces[contact->plane].normal;
   const double u[3] = {n.x, n.y, n.z};
   for (int i = 0; i < 3; i++) {
@@ -154,8 +155,9 @@ static NoliStatus list_offsets(NoliMixedList* list, const NoliBarrier* data, con
   for (int64_t i = 0; i < set->plane.count; i++) {
     const NoliHalfSpaceContact* contact = &set->plane.data[i];
     double gap = fmax(noli_plane_gap(data, contact, x), 0.0);
-    NoliVec3 n = noli_scale3(noli_barrier_normal_force(data, 1.0, 1.0, contact->range, gap).by_d,
-                             data->half_spaces[contact->plane].normal);
+    NoliVec3 n =
+        noli_scale3(noli_barrier_normal_force(data, contact->weight, 1.0, contact->range, gap).by_d,
+                    data->half_spaces[contact->plane].normal);
     const double column[3] = {n.x, n.y, n.z};
     blocks->node[i] = contact->node;
     for (int k = 0; k < 6; k++) {

@@ -22,7 +22,7 @@
 // ones with radii of curvature above dhat - chi is 1 and E(x) is the maximum: it does not depend on
 // the triangles. In other places E is an approximation, as smooth as the sum of all pairs.
 //
-// ## Forces never pull at contact
+// ## The barrier stays
 // Primitives in contact with x share a point of K. Around it, K is a cone, and so is its part in
 // D_r: chi = 1 for all r above the distance of that point. Below, D_r cuts pieces of the link of
 // the point, which on a surface is a path or a circle: disjoint arcs, chi > 0, or the complete

@@ -153,6 +153,8 @@ static bool feature_close(const Build* build, const int32_t node[4], const NoliV
   contact->mollified = false;
   contact->eps_x = 0.0;
   contact->weight = 1.0;
+  contact->joined = false;
+  contact->n_minus = 0;
   contact->entity[0] = build->surface->body[contact->node[0]];
   contact->entity[1] = build->surface->body[contact->node[size - 1]];
   return !(contact->gap_sqr >= build->dhat_sqr * (contact->range * contact->range)) &&
@@ -777,6 +779,46 @@ static void empty(NoliContactSet* set) {
   set->min_gap_sqr = set->min_ranged_sqr = (double)INFINITY;
 }
 
+// The contact of vertex p with a triangle, NOLI_NULL_INDEX if there is none.
+static int64_t triangle_contact(const NoliContactSet* set, int32_t p, int32_t tri) {
+  const NoliContactKey key = {.high = (uint64_t)(uint32_t)p << 32 | (uint32_t)tri};
+  int64_t begin = set->class_first[NOLI_PAIR_POINT_TRIANGLE];
+  int64_t end = set->class_first[NOLI_PAIR_POINT_TRIANGLE + 1], stop = end;
+  while (begin < end) {
+    int64_t middle = begin + (end - begin) / 2;
+    bool less = noli_contact_key_less(set->key.data[middle], key);
+    *(less ? &begin : &end) = less ? middle + 1 : middle;
+  }
+  return begin < stop && noli_contact_key_equal(set->key.data[begin], key) ? begin
+                                                                           : NOLI_NULL_INDEX;
+}
+
+// Joins negative contacts with an edge to that of one of its triangles (contact/ipc.c).
+static void join_negative(NoliContactSet* set, const Build* build) {
+  for (int64_t i = set->class_first[NOLI_PAIR_POINT_EDGE];
+       i < set->class_first[NOLI_PAIR_POINT_EDGE + 1]; i++) {
+    NoliContact* edge = &set->contact.data[i];
+    const NoliSampling* sampling = build->convergent->sampling;
+    if (!(edge->weight < 0.0)) {
+      continue;
+    }
+    int32_t p = edge->node[0], v = edge->node[1];
+    for (int64_t k = sampling->first[v]; k < sampling->first[v + 1] && !edge->joined; k++) {
+      int32_t t = sampling->of_vertex[k];
+      int64_t to = t < build->surface->n_tri ? triangle_contact(set, p, t) : NOLI_NULL_INDEX;
+      if (to == NOLI_NULL_INDEX) {
+        continue;
+      }
+      NoliContact* triangle = &set->contact.data[to];
+      const int32_t *node = triangle->node, other = edge->node[2];
+      if (triangle->n_minus < 3 && (node[1] == other || node[2] == other || node[3] == other)) {
+        triangle->minus[triangle->n_minus++] = (int32_t)i;
+        edge->joined = true;
+      }
+    }
+  }
+}
+
 static void collect_planes(NoliContactSet* set, int64_t n_plane) {
   set->plane.count = n_plane;
   set->plane_node.count = n_plane;
@@ -834,6 +876,9 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
     append_merged(set, first[k], first[k + 1]);
   }
   set->class_first[NOLI_CONTACT_CLASSES] = set->contact.count;
+  if (build.convergent != NULL) {
+    join_negative(set, &build);
+  }
   collect_planes(set, first[N_CLASS]);
   set->n_primitive_pairs = n_raw + set->plane.count;
   set->n_all = set->contact.count + set->plane.count;

@@ -39,6 +39,10 @@ typedef struct NoliContact {
   double offset;  // m, sum of both bodies' offsets
   double range;   // contact distance of the pair over dhat
   double gap_sqr; // at the positions the set was built for; 0 if the offset surfaces meet
+  // contacts with edges of this triangle whose weight is negative; one is `joined` to one contact
+  int32_t minus[3];
+  int32_t n_minus;
+  bool joined;
 } NoliContact;
 
 // Number of nodes of the first of the two primitives; they come first in `node`.

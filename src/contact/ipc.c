@@ -4,6 +4,8 @@
 #include "contact/mollifier.h"
 #include "contact/stencil_hessian.h"
 
+#include <string.h>
+
 enum { ENERGY_BLOCK = 512, BLOCKS_4 = 90 };
 
 static void ipc_load_nodes(const NoliContact* contact, const double* x, NoliVec3 y[4]) {
@@ -95,6 +97,50 @@ static NoliBarrierValue contact_barrier(const NoliBarrier* data, const NoliConta
   return b;
 }
 
+// Adds the Hessian of a contact with an edge of the triangle of another contact, plain.
+static void add_edge_hessian(const NoliBarrier* data, const NoliContact* triangle,
+                             const NoliContact* edge, const NoliVec3 y[4], double* hessian) {
+  int32_t place[3] = {0};
+  NoliVec3 z[4];
+  double own[BLOCKS_4];
+  for (int32_t i = 0; i < 3; i++) {
+    while (triangle->node[place[i]] != edge->node[i]) {
+      place[i]++;
+    }
+    z[i] = y[place[i]];
+  }
+  NoliClosest closest = noli_closest(NOLI_PAIR_POINT_EDGE, z);
+  NoliBarrierValue b = contact_barrier(data, edge, closest.d_sqr);
+  double scale = data->kappa * edge->weight;
+  if (fill_hessian(b.first, own)) {
+    return;
+  }
+  noli_stencil_hessian(&closest, 3, z, scale * b.first, scale * b.second, false, own);
+  for (int i = 0; i < 3; i++) {
+    for (int j = i; j < 3; j++) {
+      bool swapped = place[i] > place[j];
+      const double* from = own + 9 * noli_stencil_block(4, i, j);
+      double* to = hessian + 9 * noli_stencil_block(4, swapped ? place[j] : place[i],
+                                                    swapped ? place[i] : place[j]);
+      for (int e = 0; e < 9; e++) {
+        to[e] += from[swapped ? 3 * (e % 3) + e / 3 : e];
+      }
+    }
+  }
+}
+
+// A triangle with the negative contacts of its edges, projected together. Where a vertex is near a
+// fold of less than a straight angle, the contacts of both triangles and that of the edge between
+// them are nearly the same: alone, each triangle would keep its curvature and the edge lose its
+// own, and Newton's method would take half of each step.
+static void evaluate_joined(const NoliBarrier* data, const NoliContact* contact,
+                            const NoliVec3 y[4], double* hessian) {
+  for (int k = 0; k < contact->n_minus; k++) {
+    add_edge_hessian(data, contact, &data->set->contact.data[contact->minus[k]], y, hessian);
+  }
+  noli_stencil_project(hessian);
+}
+
 // Contacts without a mollifier.
 static void evaluate_plain(const NoliBarrier* data, const NoliContact* contact, const NoliVec3 y[4],
                            unsigned what, double* gradient, double* hessian) {
@@ -105,9 +151,19 @@ static void evaluate_plain(const NoliBarrier* data, const NoliContact* contact, 
   if (gradient != NULL) {
     barrier_gradient(&closest, size, scale * b.first, gradient);
   }
-  if (hessian != NULL && !fill_hessian(b.first, hessian)) {
-    noli_stencil_hessian(&closest, size, y, scale * b.first, scale * b.second,
-                         (what & NOLI_EVAL_PROJECTED) != 0, hessian);
+  if (hessian == NULL || fill_hessian(b.first, hessian)) {
+    return;
+  }
+  bool projected = (what & NOLI_EVAL_PROJECTED) != 0;
+  bool joined = projected && contact->n_minus > 0;
+  if (projected && contact->joined) {
+    memset(hessian, 0, BLOCKS_4 * sizeof *hessian);
+    return;
+  }
+  noli_stencil_hessian(&closest, size, y, scale * b.first, scale * b.second, projected && !joined,
+                       hessian);
+  if (joined) {
+    evaluate_joined(data, contact, y, hessian);
   }
 }
 

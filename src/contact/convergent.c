@@ -5,12 +5,17 @@
 #include <math.h>
 #include <string.h>
 
-// Of guards, relative to the contact distance. With 0.3 the forces of a ball on a flat block point
-// sideways by a share of 1e-2 at pressures of kappa, with 0.1 at ten times that.
+// Of guards, relative to the contact distance.
 #define GUARD_RANGE 0.1
+// Share of the pressure between bodies that vertices of one side carry, and edges.
+#define VERTEX_SHARE 0.25
+#define EDGE_SHARE 0.5
+// The area of a crossing of two edges over the product of their sizes.
+#define CROSSING 0.43
 
 void noli_convergent_free(NoliContext* context, NoliConvergent* convergent) {
   noli_free(context, convergent->area);
+  noli_free(context, convergent->edge_size);
   noli_free(context, convergent->softness);
   *convergent = (NoliConvergent){0};
 }
@@ -43,19 +48,21 @@ NoliConvergentScale noli_convergent_vertex(const NoliConvergent* convergent,
                                  GUARD_RANGE};
   }
   bool both = !convergent->still[other] && alone == stands_alone(convergent, surface, q);
-  double area = convergent->area[p] * (both ? 0.5 : 1.0);
+  double area = convergent->area[p] * (!both ? 1.0 : alone ? 0.5 : VERTEX_SHARE);
   return (NoliConvergentScale){scaled(convergent, area, body, other, dhat), 1.0};
 }
 
 NoliConvergentScale noli_convergent_edges(const NoliConvergent* convergent,
                                           const NoliSurface* surface, NoliPrimitivePair pair,
                                           double dhat) {
-  int32_t a = surface->edge[2 * (int64_t)pair.a], b = surface->edge[2 * (int64_t)pair.b];
-  bool alone = surface->lone_first != NULL && noli_surface_is_lone(surface, a, pair.a) &&
-               noli_surface_is_lone(surface, b, pair.b);
-  return (NoliConvergentScale){
-      scaled(convergent, convergent->guard, surface->body[a], surface->body[b], dhat),
-      alone ? 1.0 : GUARD_RANGE};
+  int32_t a = surface->body[surface->edge[2 * (int64_t)pair.a]];
+  int32_t b = surface->body[surface->edge[2 * (int64_t)pair.b]];
+  double size_a = convergent->edge_size[pair.a], size_b = convergent->edge_size[pair.b];
+  bool alone = size_a == 0.0 && size_b == 0.0;
+  bool both = size_a > 0.0 && size_b > 0.0 && !convergent->still[a] && !convergent->still[b];
+  double area = both ? EDGE_SHARE * CROSSING * size_a * size_b : convergent->guard;
+  return (NoliConvergentScale){scaled(convergent, area, a, b, dhat),
+                               alone || both ? 1.0 : GUARD_RANGE};
 }
 
 double noli_convergent_half_space(const NoliConvergent* convergent, const NoliSurface* surface,

@@ -40,6 +40,28 @@ static void set_areas(NoliModel* model, NoliConvergent* convergent) {
   }
 }
 
+// A third of the triangles of an edge.
+static double area_of_edge(const NoliModel* model, const int32_t edge[2]) {
+  const NoliSampling* sampling = &model->problem.contact.sampling;
+  const NoliSurface* surface = model->problem.surface;
+  double area = 0.0;
+  for (int64_t i = sampling->first[edge[0]]; i < sampling->first[edge[0] + 1]; i++) {
+    int32_t t = sampling->of_vertex[i];
+    const int32_t* tri = surface->tri + 3 * (int64_t)t;
+    bool has = t < surface->n_tri && edge[0] != edge[1] &&
+               (tri[0] == edge[1] || tri[1] == edge[1] || tri[2] == edge[1]);
+    area += has ? sampling->facet[t] : 0.0;
+  }
+  return area;
+}
+
+static void set_edges(const NoliModel* model, NoliConvergent* convergent) {
+  const NoliSurface* surface = model->problem.surface;
+  for (int32_t e = 0; e < surface->n_edge; e++) {
+    convergent->edge_size[e] = sqrt(area_of_edge(model, surface->edge + 2 * (int64_t)e));
+  }
+}
+
 // ---- moduli -------------------------------------------------------------------------------------
 
 static double young_of(const NoliMaterialDef* material, const NoliMaterialFields* fields,
@@ -101,7 +123,9 @@ NoliStatus noli_convergent_build(NoliModel* model, const NoliSimDef* def) {
   convergent->still = model->obstacle;
   NOLI_NEW_ZERO(model->context, convergent->area, model->problem.n_vert);
   NOLI_NEW(model->context, convergent->softness, model->n_body);
+  NOLI_NEW(model->context, convergent->edge_size, model->problem.surface->n_edge);
   set_areas(model, convergent);
+  set_edges(model, convergent);
   set_softness(model, def, convergent);
 done:
   return status;

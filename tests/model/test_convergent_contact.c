@@ -255,7 +255,7 @@ static void blocks_slide_and_hold_as_coulomb_says(void** state) {
       if (holds == 1) {
         // with a law of the velocity contacts creep by a part of eps_v, 1e-3 d per second
         bool creeps = strcmp(cases[k].law, "velocity") == 0;
-        ASSERT_NEAR(after[0], before[0], creeps ? 0.15 * 2.5e-3 : 1e-8);
+        ASSERT_NEAR(after[0], before[0], creeps ? 0.15 * 2.5e-3 : 1e-6);
       } else {
         print_message("%s, %s, floor %d: acceleration %.4f, Coulomb's %.4f\n", cases[k].law,
                       cases[k].method, (int)cases[k].below, gained, want);

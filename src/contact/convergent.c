@@ -8,8 +8,8 @@
 // Of guards, relative to the contact distance.
 #define GUARD_RANGE 0.1
 // Share of the pressure between bodies that vertices of one side carry, and edges.
-#define VERTEX_SHARE 0.25
-#define EDGE_SHARE 0.5
+#define VERTEX_SHARE 0.45
+#define EDGE_SHARE 0.1
 // The area of a crossing of two edges over the product of their sizes.
 #define CROSSING 0.43
 

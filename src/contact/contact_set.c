@@ -403,6 +403,22 @@ static int32_t item_contacts(const Build* build, int64_t item, NoliContact found
                                         : point_edge_contacts(build, pair, found);
 }
 
+static NoliPrimitives kind_of_item(const Build* build, int64_t item) {
+  return item < build->edge_edge_first    ? NOLI_PRIMITIVES_POINT_TRIANGLE
+         : item < build->point_edge_first ? NOLI_PRIMITIVES_EDGE_EDGE
+                                          : NOLI_PRIMITIVES_POINT_EDGE;
+}
+
+// The vertex of an item that counts as contact/convergent.h says.
+static int32_t sampled_vertex(const Build* build, int64_t item) {
+  return build->convergent != NULL && kind_of_item(build, item) != NOLI_PRIMITIVES_EDGE_EDGE
+             ? pair_of_item(build, item).a
+             : NOLI_NULL_INDEX;
+}
+
+// Vertices leave it free.
+#define TOP_BIT ((uint32_t)1 << 31)
+
 // Identifies a contact within its class by its nodes or, where those are unique, its primitives.
 // Pairs of a shorter range are contacts of their own.
 static NoliContactKey contact_key(const Build* build, int64_t item, const NoliContact* contact) {
@@ -412,7 +428,11 @@ static NoliContactKey contact_key(const Build* build, int64_t item, const NoliCo
     first = (uint32_t)contact->node[0];
     second = (uint32_t)contact->node[1];
     third = contact->kind == NOLI_PAIR_POINT_EDGE ? (uint32_t)contact->node[2] : 0;
-    third |= contact->limited ? (uint32_t)1 << 31 : 0;
+    third |= contact->limited ? TOP_BIT : 0;
+    // contacts of a sampled vertex are on its rank: they are none of those of other items
+    int32_t vertex = sampled_vertex(build, item);
+    second |= vertex != NOLI_NULL_INDEX ? TOP_BIT : 0;
+    first |= vertex == contact->node[1] ? TOP_BIT : 0;
   } else {
     NoliPrimitivePair pair = pair_of_item(build, item);
     first = (uint32_t)pair.a;
@@ -660,12 +680,6 @@ static void number_items(Build* build, int32_t n_half_spaces) {
   build->n_blocks = (build->n_items + BLOCK - 1) / BLOCK;
 }
 
-static NoliPrimitives kind_of_item(const Build* build, int64_t item) {
-  return item < build->edge_edge_first    ? NOLI_PRIMITIVES_POINT_TRIANGLE
-         : item < build->point_edge_first ? NOLI_PRIMITIVES_EDGE_EDGE
-                                          : NOLI_PRIMITIVES_POINT_EDGE;
-}
-
 static bool is_flat_body(const Build* build, int32_t vertex) {
   return build->surface->flat->body[build->surface->body[vertex]];
 }
@@ -680,13 +694,6 @@ static int32_t vertex_at_flat(const Build* build, const NoliContact* contact) {
   }
   return contact->kind == NOLI_PAIR_POINT_POINT && is_flat_body(build, contact->node[0])
              ? contact->node[1]
-             : NOLI_NULL_INDEX;
-}
-
-// The vertex of an item that counts as contact/convergent.h says.
-static int32_t sampled_vertex(const Build* build, int64_t item) {
-  return build->convergent != NULL && kind_of_item(build, item) != NOLI_PRIMITIVES_EDGE_EDGE
-             ? pair_of_item(build, item).a
              : NOLI_NULL_INDEX;
 }
 

@@ -146,6 +146,7 @@ static double energy(Patch* patch, const double* x, bool convergent) {
                                    .convergent = convergent ? &patch->convergent : NULL};
   ASSERT_OK(noli_contact_set_build(&patch->set, patch->context, &colliders, patch->x,
                                    &patch->candidates, x, DHAT, 1));
+  assert_null(noli_contact_set_defect(&patch->set, N_VERT));
   const NoliBarrier barrier = {.set = &patch->set, .dhat_sqr = DHAT * DHAT, .kappa = 1.0};
   return noli_barrier_energy(&barrier, x, 1);
 }

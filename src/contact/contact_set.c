@@ -7,6 +7,7 @@
 #include "collide/separation.h"
 #include "contact/contact_share.h"
 #include "contact/convergent.h"
+#include "contact/crossing.h"
 #include "contact/mollifier.h"
 
 #include <string.h>
@@ -22,12 +23,13 @@
 enum {
   POSITION_BITS = 11, // and above them the number of contacts of a close item
   BLOCK = 1 << POSITION_BITS,
-  MOST = NOLI_FLAT_FEATURES - 1,
+  MOST = NOLI_CROSSING_FEATURES,
   KEPT = 128,
   PLANE_CLASS = NOLI_CONTACT_CLASSES,
   N_CLASS = NOLI_CONTACT_CLASSES + 1
 };
 
+_Static_assert(MOST >= NOLI_FLAT_FEATURES - 1, "an item has that many contacts");
 _Static_assert(MOST <= UINT16_MAX >> POSITION_BITS, "close items are 16 bits wide");
 
 typedef struct Build {
@@ -150,7 +152,7 @@ static bool feature_close(const Build* build, const int32_t node[4], const NoliV
   take_feature(node, feature, contact);
   contact_set_load_nodes(contact->node, size, build->x, y);
   contact->gap_sqr = noli_gap_sqr(noli_closest(contact->kind, y).d_sqr, contact->offset);
-  contact->mollified = false;
+  contact->mollified = contact->crossing = false;
   contact->eps_x = 0.0;
   contact->weight = 1.0;
   contact->joined = false;
@@ -275,54 +277,86 @@ static void limit_flat_edges(const Build* build, NoliPrimitivePair pair, NoliCon
   }
 }
 
-static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliContact* contact) {
+// Nearly parallel edges keep all four nodes because the mollifier depends on them.
+static bool mollify(const Build* build, const int32_t node[4], const NoliVec3 y[4],
+                    NoliContact* contact) {
+  NoliVec3 Y[4];
+  contact_set_load_nodes(node, 4, build->X, Y);
+  double eps_x = noli_mollifier_eps_x(Y);
+  if (!(noli_mollifier_cross_sqr(y) < eps_x)) {
+    return false;
+  }
+  contact->kind = NOLI_PAIR_EDGE_EDGE;
+  contact->mollified = true;
+  contact->eps_x = eps_x;
+  memcpy(contact->node, node, 4 * sizeof *node);
+  contact->entity[0] = build->surface->body[node[0]];
+  contact->entity[1] = build->surface->body[node[3]];
+  return true;
+}
+
+// The contacts of edges that cross.
+static int32_t crossing_contacts(const Build* build, const int32_t node[4], const NoliVec3 y[4],
+                                 double weight, NoliContact found[MOST]) {
+  const NoliContact pair = found[0];
+  NoliCrossingPart part[NOLI_CROSSING_FEATURES];
+  if (feature_close(build, node, y, noli_feature_edge_edge(y), &found[0]) &&
+      mollify(build, node, y, &found[0])) {
+    found[0].crossing = true;
+    found[0].weight = weight;
+    return 1;
+  }
+  int32_t n_part = noli_crossing_parts(y, part), n = 0;
+  for (int32_t k = 0; k < n_part; k++) {
+    found[n] = pair;
+    if (feature_close(build, node, y, part[k].feature, &found[n])) {
+      found[n++].weight = part[k].count * weight;
+    }
+  }
+  return n;
+}
+
+// Edges that are apart, share a vertex, or lie in a plane, where point-edge pairs represent them.
+static bool is_no_pair(const Build* build, const int32_t node[4], const NoliVec3 y[4],
+                       const NoliContact* contact) {
+  const int32_t* body = build->surface->body;
+  return centers_are_far(build, 2, y, contact) || node[0] == node[2] || node[0] == node[3] ||
+         node[1] == node[2] || node[1] == node[3] ||
+         noli_surface_is_planar(build->surface, body[node[0]], body[node[2]]);
+}
+
+static int32_t edge_edge_contacts(const Build* build, NoliPrimitivePair pair,
+                                  NoliContact found[MOST]) {
   const int32_t* a = build->surface->edge + 2 * (int64_t)pair.a;
   const int32_t* b = build->surface->edge + 2 * (int64_t)pair.b;
   const int32_t node[4] = {a[0], a[1], b[0], b[1]};
   NoliVec3 y[4];
   contact_set_load_nodes(node, 4, build->x, y);
-  set_pair(build, node[0], node[2], contact);
-
-  // edges that are apart, share a vertex, or lie in a plane, where point-edge pairs represent them
-  if (centers_are_far(build, 2, y, contact)) {
-    return false;
-  }
-  if (node[0] == node[2] || node[0] == node[3] || node[1] == node[2] || node[1] == node[3]) {
-    return false;
-  }
-  const int32_t* body = build->surface->body;
-  if (noli_surface_is_planar(build->surface, body[node[0]], body[node[2]])) {
-    return false;
+  set_pair(build, node[0], node[2], &found[0]);
+  if (is_no_pair(build, node, y, &found[0])) {
+    return 0;
   }
 
   // the closest feature
-  NoliConvergentScale scale = {1.0, 1.0};
+  NoliConvergentScale scale = {1.0, 1.0, false};
   if (build->convergent != NULL) {
     scale = noli_convergent_edges(build->convergent, build->surface, pair, build->dhat);
-    limit_range(build, scale.range * build->dhat * contact->range, contact);
-    contact->limited = scale.range != 1.0;
+  }
+  if (scale.crossing) {
+    return crossing_contacts(build, node, y, scale.weight, found);
+  }
+  if (scale.range != 1.0) {
+    limit_range(build, scale.range * build->dhat * found[0].range, &found[0]);
   }
   if (build->surface->flat != NULL) {
-    limit_flat_edges(build, pair, contact);
+    limit_flat_edges(build, pair, &found[0]);
   }
-  if (!feature_close(build, node, y, noli_feature_edge_edge(y), contact)) {
-    return false;
+  if (!feature_close(build, node, y, noli_feature_edge_edge(y), &found[0])) {
+    return 0;
   }
-
-  // nearly parallel edges keep all four nodes because the mollifier depends on them
-  NoliVec3 Y[4];
-  contact_set_load_nodes(node, 4, build->X, Y);
-  double eps_x = noli_mollifier_eps_x(Y);
-  if (noli_mollifier_cross_sqr(y) < eps_x) {
-    contact->kind = NOLI_PAIR_EDGE_EDGE;
-    contact->mollified = true;
-    contact->eps_x = eps_x;
-    memcpy(contact->node, node, sizeof node);
-    contact->entity[0] = build->surface->body[node[0]];
-    contact->entity[1] = build->surface->body[node[3]];
-  }
-  contact->weight = scale.weight;
-  return true;
+  (void)mollify(build, node, y, &found[0]);
+  found[0].weight = scale.weight;
+  return 1;
 }
 
 static int32_t point_edge_contacts(const Build* build, NoliPrimitivePair pair,
@@ -353,7 +387,7 @@ static int32_t point_edge_contacts(const Build* build, NoliPrimitivePair pair,
 
 static double half_space_weight(const Build* build, int32_t node) {
   return build->convergent == NULL
-             ? 1.0
+             ? 0.0
              : noli_convergent_half_space(build->convergent, build->surface, node, build->dhat);
 }
 
@@ -399,7 +433,7 @@ static int32_t item_contacts(const Build* build, int64_t item, NoliContact found
   if (item < build->edge_edge_first) {
     return point_triangle_contacts(build, pair, found);
   }
-  return item < build->point_edge_first ? (edge_edge_close(build, pair, found) ? 1 : 0)
+  return item < build->point_edge_first ? edge_edge_contacts(build, pair, found)
                                         : point_edge_contacts(build, pair, found);
 }
 
@@ -416,15 +450,41 @@ static int32_t sampled_vertex(const Build* build, int64_t item) {
              : NOLI_NULL_INDEX;
 }
 
-// Vertices leave it free.
+// Whether an item is a pair of edges that counts where it crosses.
+static bool is_crossing(const Build* build, int64_t item) {
+  return build->convergent != NULL && kind_of_item(build, item) == NOLI_PRIMITIVES_EDGE_EDGE &&
+         noli_convergent_edges(build->convergent, build->surface, pair_of_item(build, item),
+                               build->dhat)
+             .crossing;
+}
+
+// Vertices and edges leave it free.
 #define TOP_BIT ((uint32_t)1 << 31)
+
+// The key of a contact with an end of an edge that crosses another one: by the edges and the nodes.
+static NoliContactKey crossing_key(const Build* build, int64_t item, const NoliContact* contact) {
+  NoliPrimitivePair pair = pair_of_item(build, item);
+  uint32_t subset = 0;
+  for (int32_t k = 0; k < 4; k++) {
+    const int32_t* edge = build->surface->edge + 2 * (int64_t)(k < 2 ? pair.a : pair.b);
+    for (int32_t i = 0; i < noli_pair_size[contact->kind]; i++) {
+      subset |= contact->node[i] == edge[k % 2] ? (uint32_t)1 << k : 0;
+    }
+  }
+  uint64_t first = (uint32_t)pair.a | TOP_BIT, second = (uint32_t)pair.b | TOP_BIT;
+  return (NoliContactKey){.high = first << 32 | second, .low = subset + 1};
+}
 
 // Identifies a contact within its class by its nodes or, where those are unique, its primitives.
 // Pairs of a shorter range are contacts of their own.
 static NoliContactKey contact_key(const Build* build, int64_t item, const NoliContact* contact) {
   uint64_t first, second;
   uint32_t third = 0;
-  if (contact->kind == NOLI_PAIR_POINT_POINT || contact->kind == NOLI_PAIR_POINT_EDGE) {
+  bool by_nodes = contact->kind == NOLI_PAIR_POINT_POINT || contact->kind == NOLI_PAIR_POINT_EDGE;
+  if (by_nodes && is_crossing(build, item)) {
+    return crossing_key(build, item, contact);
+  }
+  if (by_nodes) {
     first = (uint32_t)contact->node[0];
     second = (uint32_t)contact->node[1];
     third = contact->kind == NOLI_PAIR_POINT_EDGE ? (uint32_t)contact->node[2] : 0;

@@ -31,6 +31,7 @@ typedef struct NoliContact {
   int32_t entity[2]; // bodies of the first and of the last node
   NoliPairKind kind; // NOLI_PAIR_EDGE_EDGE for all mollified contacts
   bool mollified;
+  bool crossing;  // a mollified one that is that of contact/crossing.h
   bool limited;   // its range is that of a flat part or a guard, not of its bodies
   double weight;  // number of primitive pairs that share this closest feature; at flat parts of
                   // obstacles as collide/flat.h says; with weights as contact/convergent.h says,
@@ -57,9 +58,13 @@ typedef struct NoliHalfSpaceContact {
   int32_t entity[2]; // body, half-space
   double offset;     // m, of the body
   double range;      // contact distance of the pair over dhat
-  double weight;     // 1, or as contact/convergent.h says
+  double weight;     // as contact/convergent.h says, 1/m; 0: each contact counts once
   double gap;        // m, signed: not positive if the body meets the plane
 } NoliHalfSpaceContact;
+
+static inline double noli_half_space_weight(const NoliHalfSpaceContact* contact) {
+  return contact->weight > 0.0 ? contact->weight : 1.0;
+}
 
 // Identifies a contact of a given surface; keys have the order of contacts.
 typedef struct NoliContactKey {

@@ -8,8 +8,8 @@
 // Of guards, relative to the contact distance.
 #define GUARD_RANGE 0.1
 // Share of the pressure between bodies that vertices of one side carry, and edges.
-#define VERTEX_SHARE 0.45
-#define EDGE_SHARE 0.1
+#define VERTEX_SHARE 0.375
+#define EDGE_SHARE 0.25
 // The area of a crossing of two edges over the product of their sizes.
 #define CROSSING 0.43
 
@@ -45,11 +45,11 @@ NoliConvergentScale noli_convergent_vertex(const NoliConvergent* convergent,
   bool alone = stands_alone(convergent, surface, p);
   if (convergent->still[body]) {
     return (NoliConvergentScale){scaled(convergent, convergent->guard, body, other, dhat),
-                                 GUARD_RANGE};
+                                 GUARD_RANGE, false};
   }
   bool both = !convergent->still[other] && alone == stands_alone(convergent, surface, q);
   double area = convergent->area[p] * (!both ? 1.0 : alone ? 0.5 : VERTEX_SHARE);
-  return (NoliConvergentScale){scaled(convergent, area, body, other, dhat), 1.0};
+  return (NoliConvergentScale){scaled(convergent, area, body, other, dhat), 1.0, false};
 }
 
 NoliConvergentScale noli_convergent_edges(const NoliConvergent* convergent,
@@ -62,7 +62,7 @@ NoliConvergentScale noli_convergent_edges(const NoliConvergent* convergent,
   bool both = size_a > 0.0 && size_b > 0.0 && !convergent->still[a] && !convergent->still[b];
   double area = both ? EDGE_SHARE * CROSSING * size_a * size_b : convergent->guard;
   return (NoliConvergentScale){scaled(convergent, area, a, b, dhat),
-                               alone || both ? 1.0 : GUARD_RANGE};
+                               alone || both ? 1.0 : GUARD_RANGE, both};
 }
 
 double noli_convergent_half_space(const NoliConvergent* convergent, const NoliSurface* surface,

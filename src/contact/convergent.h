@@ -9,7 +9,7 @@
 // the meshes. A pair with the range r has r dhat in place of dhat. Weights have the factor dhat^-3.
 //
 // ## Shares
-// Between bodies that deform, s_x = 0.45 on both sides, and pairs of edges have a tenth, below.
+// Between bodies that deform, s_x = 3/8 on both sides, and pairs of edges have a quarter, below.
 // Where only x is sampled (the other side is an obstacle or a half-space, or has no vertices of
 // this kind), s_x = 1. In planes and between rods both sides carry all, s_x = 1/2.
 //
@@ -38,24 +38,30 @@
 // ## Edges
 // Vertices alone do not transmit a uniform pressure between meshes that do not match: each side has
 // to bend until the forces at its vertices are right, and edges come much closer than vertices.
-// Edges that cross also carry pressure, as in [Li2023]. Deviation: there it is half, with the areas
-// of edges as weights. First, the sum of areas grows with the number of edges that an edge crosses.
-// In directions that are distributed evenly, edges of the lengths L_a and L_b per area cross 2 / pi
-// L_a L_b times per area. Let A be a third of the triangles of an edge: L = 1.86 / sqrt(A) of
-// equilateral triangles and 1.97 / sqrt(A) of squares with a diagonal, so that the weight CROSSING
-// sqrt(A_a A_b) with CROSSING = 0.43 makes the sum of crossings the area, within 6 %, whatever the
-// sizes of both meshes. Second, an edge that ends beside another one counts with the distance from
-// that edge, not from the surface: a ridge, from which a vertex slides down. With half, a ball that
-// lands on a diagonal of a flat body turns by 9 %, with a tenth by 3e-5, as without edges; the
-// stress of the patch test (validation/patch.c) is off by 0.3 % with half, 1 % with a tenth, and 3
-// % without edges.
+// Edges that cross also carry pressure, as in [Li2023]. Deviations from it:
+//  - Pairs count where they cross, not where the closest point is an end (contact/crossing.h).
+//  [Li2023]
+//    subtracts the ends of one side. What is left is the distance from the edges of the other
+//    surface and not from the surface: a ridge, from which vertices slide down. A ball on a
+//    diagonal of a flat body turns by 9 % then, and by 3e-5 now.
+//  - Their weights make the sum of crossings the area. With areas of edges as weights it grows with
+//  the
+//    number of edges that an edge crosses. In directions that are distributed evenly, edges of the
+//    lengths L_a and L_b per area cross 2 / pi L_a L_b times per area. Let A be a third of the
+//    triangles of an edge: L = 1.86 / sqrt(A) of equilateral triangles and 1.97 / sqrt(A) of
+//    squares with a diagonal, so that the weight CROSSING sqrt(A_a A_b) with CROSSING = 0.43 is the
+//    area of a crossing within 6 %, whatever the sizes of both meshes.
+//  - They carry a quarter, not half: the force of edges that are inclined to a flat surface points
+//    aside. The stress of the patch test (validation/patch.c, dhat = 1e-4) is off by 3 % without
+//    edges, by 1 % with a tenth, 0.6 % with a quarter, 0.4 % with half; a ball beside a diagonal of
+//    a flat body turns by 0.02, 0.2, 0.6 and 2 %.
 //
 // ## Guards
 // Other pairs only keep primitives apart that no vertex sees: vertices of obstacles against bodies,
 // and pairs of edges with edges of obstacles or of different kinds. They have a tenth of the
 // contact distance and the mean weight of vertices of bodies. Flat floors that are obstacles have
 // no edges at all (collide/flat.h). Pairs of segments that stand alone keep the contact distance:
-// rods that cross have no other pairs. No pair of edges is corrected: their sums are positive.
+// rods that cross have no other pairs.
 //
 // ## Softness
 // Weights also have the factor E_pair / E_largest, Young's modulus of the softer body over that of
@@ -84,6 +90,7 @@ void noli_convergent_free(NoliContext* context, NoliConvergent* convergent);
 typedef struct NoliConvergentScale {
   double weight;
   double range;
+  bool crossing; // of edges: they count where they cross (contact/crossing.h)
 } NoliConvergentScale;
 
 // Of vertex p and the primitives that contain vertex q.

@@ -4,12 +4,14 @@
 
 #include "contact/contact_set.h"
 #include "contact/convergent.h"
+#include "contact/crossing.h"
 #include "contact/ipc.h"
 
 // A tetrahedron, body 0, and a random patch of a grid, body 1; both deform.
 enum { GRID = 5, BODY = 4, PATCH = (GRID + 1) * (GRID + 1), N_VERT = BODY + PATCH };
 #define DHAT 0.8
 #define AREA0 0.3
+#define SHARE 0.375 // of vertices between bodies
 
 typedef struct Patch {
   NoliContext* context;
@@ -210,7 +212,7 @@ static void planes_have_no_edges(void** state) {
     for (int i = 0; i < 100; i++) {
       double height = test_random(&random, 1e-3, DHAT), force[3 * N_VERT] = {0.0};
       put_vertex(&patch, &random, height);
-      double want = 0.45 * patch.area[0] * barrier(height * height), got = energy_here(&patch);
+      double want = SHARE * patch.area[0] * barrier(height * height), got = energy_here(&patch);
       worst = noli_larger(worst, fabs(got - want) / (want + 1e-9));
       const NoliBarrier data = {.set = &patch.set, .dhat_sqr = DHAT * DHAT, .kappa = 1.0};
       noli_contact_forces(&data, patch.x, 1.0, force);
@@ -263,7 +265,7 @@ static double energy_of_vertex(const Patch* patch, int32_t p) {
       sum += (1 - c_of[v]) * barrier(feature_sqr(patch, p, 1, &v));
     }
   }
-  return 0.45 * patch->area[p] * sum;
+  return SHARE * patch->area[p] * sum;
 }
 
 // Folded patches with holes and branches, and vertices of the patch itself.
@@ -305,7 +307,7 @@ static void gradients_are_those_of_the_energy(void** state) {
   (void)state;
   TestRandom random = {7};
   double worst = 0.0, worst_hessian = 0.0;
-  int64_t n_negative = 0;
+  int64_t n_negative = 0, n_parallel = 0;
   for (int k = 0; k < 200; k++) {
     Patch patch;
     make_patch(&patch, &(PatchDef){.holes = 0.2, .jitter = 0.3, .fold = 0.4}, &random);
@@ -314,6 +316,14 @@ static void gradients_are_those_of_the_energy(void** state) {
       noli_store3(patch.x + 3 * v,
                   place(&patch, test_random(&random, 1, 4), test_random(&random, 1, 4),
                         height + test_random(&random, 0.0, 0.5)));
+    }
+    // every second one has an edge that is nearly parallel to one of the patch
+    const int32_t* t = patch.tri + 3 * (int32_t)test_random(&random, 0, patch.n_tri);
+    for (int32_t v = 0; v < 2 && k % 2 == 1; v++) {
+      NoliVec3 above = noli_load3(patch.x + 3 * (BODY + t[v]));
+      above = noli_mul_add3(above, 0.2 + test_random(&random, 0.0, 0.01), patch.normal);
+      above = noli_mul_add3(above, test_random(&random, -0.01, 0.01), patch.u);
+      noli_store3(patch.x + 3 * v, above);
     }
     ASSERT_OK(list_pairs(&patch, NOLI_NULL_INDEX));
     if (!isfinite(energy_here(&patch)) || patch.set.min_gap_sqr < 1e-4) {
@@ -356,6 +366,7 @@ static void gradients_are_those_of_the_energy(void** state) {
       curvature += by;
       least = noli_smaller(least, by_projected / (fabs(by) + 1.0));
       n_negative += patch.set.contact.data[i].weight < 0.0 ? 1 : 0;
+      n_parallel += patch.set.contact.data[i].crossing ? 1 : 0;
     }
     ASSERT_AT_LEAST(least, -1e-9);
     double after = energy(&patch, plus, true), before = energy(&patch, minus, true);
@@ -371,11 +382,47 @@ static void gradients_are_those_of_the_energy(void** state) {
     worst_hessian = noli_larger(worst_hessian, fabs(change - curvature) / (fabs(curvature) + size));
     free_patch(&patch);
   }
-  print_message("gradient off by %.2g, Hessian by %.2g, %lld negative contacts\n", worst,
-                worst_hessian, (long long)n_negative);
-  ASSERT_AT_LEAST((double)n_negative, 20.0);
+  print_message("gradient off by %.2g, Hessian by %.2g, %lld negative and %lld parallel contacts\n",
+                worst, worst_hessian, (long long)n_negative, (long long)n_parallel);
+  ASSERT_AT_LEAST((double)n_negative, 1000.0);
+  ASSERT_AT_LEAST((double)n_parallel, 20.0);
   ASSERT_AT_MOST(worst, 1e-6);
   ASSERT_AT_MOST(worst_hessian, 1e-3);
+}
+
+// Two edges count where they cross, with the area of a crossing, and not where one ends.
+static void edges_count_where_they_cross(void** state) {
+  (void)state;
+  TestRandom random = {9};
+  const double dhat = 0.05;
+  int64_t n_crossing = 0;
+  for (int k = 0; k < 300; k++) {
+    double angle = test_random(&random, 0.3, 2.8), d = test_random(&random, 0.01, 0.04), sum = 0.0;
+    double s = test_random(&random, -0.8, 0.8), t = test_random(&random, -0.8, 0.8);
+    NoliVec3 along = {cos(angle), sin(angle), 0.0};
+    // edges of length 1 whose lines are closest at s and t from their middles
+    const NoliVec3 y[4] = {{-0.5 - s, 0, d},
+                           {0.5 - s, 0, d},
+                           noli_scale3(-0.5 - t, along),
+                           noli_scale3(0.5 - t, along)};
+    NoliCrossingPart part[NOLI_CROSSING_FEATURES];
+    int32_t n = noli_crossing_parts(y, part);
+    for (int32_t i = 0; i < n; i++) {
+      NoliVec3 z[4] = {{0, 0, 0}};
+      for (int32_t v = 0; v < noli_pair_size[part[i].feature.kind]; v++) {
+        z[v] = y[part[i].feature.vertex[v]];
+      }
+      sum += part[i].count * noli_barrier(noli_closest(part[i].feature.kind, z).d_sqr, dhat * dhat);
+    }
+    double margin = 0.5 - fmax(fabs(s), fabs(t));
+    if (margin > dhat / sin(0.3) && margin > 0.0) {
+      ASSERT_NEAR(sum, noli_barrier(d * d, dhat * dhat), 1e-20);
+      n_crossing++;
+    } else if (margin < 0.0) {
+      ASSERT_NEAR(sum, 0.0, 1e-20);
+    }
+  }
+  ASSERT_AT_LEAST((double)n_crossing, 30.0);
 }
 
 // ---- the barrier --------------------------------------------------------------------------------
@@ -405,7 +452,7 @@ static void touching_takes_infinite_energy(void** state) {
           noli_mul_add3(noli_mul_add3(y[0], a, noli_sub3(y[1], y[0])), b, noli_sub3(y[2], y[0]));
       for (int step = 2; step < 10; step++) {
         noli_store3(patch.x, noli_mul_add3(at, pow(10.0, -step), d));
-        double d_sqr = distance_sqr(&patch, 0), got = energy_here(&patch) / (0.45 * patch.area[0]);
+        double d_sqr = distance_sqr(&patch, 0), got = energy_here(&patch) / (SHARE * patch.area[0]);
         if (d_sqr < 1e-22) {
           break; // along the face
         }
@@ -431,6 +478,7 @@ int main(void) {
       cmocka_unit_test(planes_have_no_edges),
       cmocka_unit_test(energies_are_those_of_the_definition),
       cmocka_unit_test(gradients_are_those_of_the_energy),
+      cmocka_unit_test(edges_count_where_they_cross),
       cmocka_unit_test(touching_takes_infinite_energy),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

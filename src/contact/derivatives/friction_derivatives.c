@@ -181,7 +181,7 @@ static bool find_contact(const NoliImplicitFriction* data, const double* x_lag, 
   const NoliHalfSpaceContact* plane = of->on_plane ? &set->plane.data[of->contact] : NULL;
   double mollifier = 1.0, gap = of->sliding.d;
   double range = of->on_plane ? plane->range : contact->range;
-  double weight = of->on_plane ? plane->weight : contact->weight;
+  double weight = of->on_plane ? noli_half_space_weight(plane) : contact->weight;
   if (!of->on_plane) {
     (void)noli_contact_closest(contact, x_lag, &mollifier);
     gap = fmax(gap - contact->offset, 0.0);

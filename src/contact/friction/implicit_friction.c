@@ -127,7 +127,7 @@ NoliSliding noli_plane_sliding(const NoliImplicitFriction* data,
     noli_sliding_stick(&sliding, slip, data->stick->rate);
   }
   noli_sliding_set_normal(&sliding, normal, gap);
-  *force = noli_gap_force(data->barrier, contact->weight, contact->range, gap);
+  *force = noli_gap_force(data->barrier, noli_half_space_weight(contact), contact->range, gap);
   sliding.lambda = force->lambda;
   return sliding;
 }

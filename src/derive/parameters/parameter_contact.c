@@ -164,6 +164,10 @@ const NoliParameterType noli_parameter_stick_length = {.of = NOLI_OF_SCENE,
 
 static const char* offset_defect(const NoliSim* sim, const NoliParameter* def) {
   (void)def;
+  if (noli_problem_is_convergent(&sim->model->problem)) {
+    return "contact.convergent has no derivatives by offsets: without \"convergent\" they are "
+           "there";
+  }
   return sim->model->problem.contact.model == &noli_contact_barrier
              ? NULL
              : "offsets are differentiated with the contact model \"ipc\" only";

@@ -395,7 +395,7 @@ static void edges_count_where_they_cross(void** state) {
   (void)state;
   TestRandom random = {9};
   const double dhat = 0.05;
-  int64_t n_crossing = 0;
+  int64_t n_crossing = 0, n_end = 0;
   for (int k = 0; k < 300; k++) {
     double angle = test_random(&random, 0.3, 2.8), d = test_random(&random, 0.01, 0.04), sum = 0.0;
     double s = test_random(&random, -0.8, 0.8), t = test_random(&random, -0.8, 0.8);
@@ -418,10 +418,16 @@ static void edges_count_where_they_cross(void** state) {
     if (margin > dhat / sin(0.3) && margin > 0.0) {
       ASSERT_NEAR(sum, noli_barrier(d * d, dhat * dhat), 1e-20);
       n_crossing++;
-    } else if (margin < 0.0) {
+    } else if (margin < 0.0 && fmin(fabs(s), fabs(t)) < 0.5 - dhat / sin(0.3)) {
       ASSERT_NEAR(sum, 0.0, 1e-20);
+      n_end++;
+    } else if (margin < 0.0) {
+      // across a corner
+      ASSERT_AT_MOST(sum, 1e-20);
+      ASSERT_AT_LEAST(sum, -noli_barrier(d * d, dhat * dhat));
     }
   }
+  ASSERT_AT_LEAST((double)n_end, 30.0);
   ASSERT_AT_LEAST((double)n_crossing, 30.0);
 }
 

@@ -109,7 +109,6 @@ static const struct {
     {"convergent", 1e-3, 1, 2, {5e-4, 0.05}, true},
     {"convergent", 1e-3, 1, 4, {5e-4, 0.05}, false},
     {"convergent", 1e-3, 1, 8, {5e-4, 0.05}, false},
-    {"convergent", 1e-5, 1, 4, {1e-4, 3e-3}, true},
     {"convergent", 1e-4, 2, 2, {5e-4, 5e-3}, false},
     {"convergent", 1e-4, 2, 4, {2e-4, 5e-3}, false},
     {"gcp", 1e-4, 1, 2, {1e-4, 2e-3}, true},

@@ -154,7 +154,7 @@ static bool feature_close(const Build* build, const int32_t node[4], const NoliV
   contact->gap_sqr = noli_gap_sqr(noli_closest(contact->kind, y).d_sqr, contact->offset);
   contact->mollified = contact->crossing = false;
   contact->eps_x = 0.0;
-  contact->weight = 1.0;
+  contact->weight = contact->scale = 1.0;
   contact->joined = false;
   contact->n_minus = 0;
   contact->entity[0] = build->surface->body[contact->node[0]];
@@ -204,13 +204,6 @@ static void limit_range(const Build* build, double reach, NoliContact* contact) 
   contact->limited = true;
 }
 
-// Gives the contacts of an item the weights and the range of their pair.
-static void scale_contacts(NoliConvergentScale scale, int32_t n, NoliContact found[MOST]) {
-  for (int32_t k = 0; k < n; k++) {
-    found[k].weight *= scale.weight;
-  }
-}
-
 // The contacts of a vertex, node[0], and a triangle or segment, as contact/convergent.h counts
 // them.
 static int32_t convergent_contacts(const Build* build, NoliPrimitivePair pair, bool triangle,
@@ -233,7 +226,9 @@ static int32_t convergent_contacts(const Build* build, NoliPrimitivePair pair, b
     noli_convergent_segment(build->surface, node[0], pair.b, y, reach, count);
   }
   int32_t n = flat_contacts(build, node, y, count, found);
-  scale_contacts(scale, n, found);
+  for (int32_t k = 0; k < n; k++) {
+    found[k].scale = scale.weight;
+  }
   return n;
 }
 
@@ -303,14 +298,15 @@ static int32_t crossing_contacts(const Build* build, const int32_t node[4], cons
   if (feature_close(build, node, y, noli_feature_edge_edge(y), &found[0]) &&
       mollify(build, node, y, &found[0])) {
     found[0].crossing = true;
-    found[0].weight = weight;
+    found[0].scale = weight;
     return 1;
   }
   int32_t n_part = noli_crossing_parts(y, part), n = 0;
   for (int32_t k = 0; k < n_part; k++) {
     found[n] = pair;
     if (feature_close(build, node, y, part[k].feature, &found[n])) {
-      found[n++].weight = part[k].count * weight;
+      found[n].weight = part[k].count;
+      found[n++].scale = weight;
     }
   }
   return n;
@@ -355,7 +351,7 @@ static int32_t edge_edge_contacts(const Build* build, NoliPrimitivePair pair,
     return 0;
   }
   (void)mollify(build, node, y, &found[0]);
-  found[0].weight = scale.weight;
+  found[0].scale = scale.weight;
   return 1;
 }
 
@@ -663,9 +659,6 @@ static void sort_keys(NoliContactKey* key, NoliContactKey* scratch, int64_t n) {
   }
 }
 
-// Sums of weights below this share of the sum of their sizes are rounding.
-#define CANCELLED 1e-12
-
 // The minimum; NaN if either is NaN.
 static double smaller(double a, double b) {
   return isnan(a) || a <= b ? a : b;
@@ -684,18 +677,16 @@ static void contact_set_append(NoliContactSet* set, NoliContactKey key,
 }
 
 // Copies the raw contacts [begin, end) in the order of their keys and merges those with equal keys
-// into one with the sum of their weights, unless that is 0 up to rounding.
+// into one with the sum of their weights, unless that is 0.
 static void append_merged(NoliContactSet* set, int64_t begin, int64_t end) {
   for (int64_t i = begin, next; i < end; i = next) {
     NoliContactKey key = set->sort.data[i];
     NoliContact contact = set->raw.data[key.index];
-    double size = fabs(contact.weight);
     for (next = i + 1; next < end && noli_contact_key_equal(key, set->sort.data[next]); next++) {
-      double weight = set->raw.data[set->sort.data[next].index].weight;
-      contact.weight += weight;
-      size += fabs(weight);
+      contact.weight += set->raw.data[set->sort.data[next].index].weight;
     }
-    if (fabs(contact.weight) > CANCELLED * size) {
+    if (contact.weight != 0.0) {
+      contact.weight *= contact.scale;
       contact_set_append(set, key, &contact);
     }
   }

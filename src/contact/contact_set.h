@@ -36,6 +36,7 @@ typedef struct NoliContact {
   double weight;  // number of primitive pairs that share this closest feature; at flat parts of
                   // obstacles as collide/flat.h says; with weights as contact/convergent.h says,
                   // 1/m, of either sign
+  double scale;   // of the weight, during the build: weights are whole numbers until they are sums
   double eps_x;   // zone of the mollifier; 0 if not mollified
   double offset;  // m, sum of both bodies' offsets
   double range;   // contact distance of the pair over dhat

@@ -295,8 +295,10 @@ static int32_t crossing_contacts(const Build* build, const int32_t node[4], cons
                                  double weight, NoliContact found[MOST]) {
   const NoliContact pair = found[0];
   NoliCrossingPart part[NOLI_CROSSING_FEATURES];
-  if (feature_close(build, node, y, noli_feature_edge_edge(y), &found[0]) &&
-      mollify(build, node, y, &found[0])) {
+  if (!feature_close(build, node, y, noli_feature_edge_edge(y), &found[0])) {
+    return 0; // the other parts are farther apart
+  }
+  if (mollify(build, node, y, &found[0])) {
     found[0].crossing = true;
     found[0].scale = weight;
     return 1;

@@ -186,7 +186,7 @@ if(NOLI_MPI AND TARGET noli_program AND NOLI_PYTHON)
   if(TARGET refuse_memory)
     list(APPEND ranks_environment "NOLI_REFUSE_MEMORY=$<TARGET_FILE:refuse_memory>")
   endif()
-  foreach(name documents_tell examples_agree variants_agree bits_repeat runs_resume errors_end_once searches_agree frames_come_in_parts full_disks_end_all
+  foreach(name documents_tell examples_agree variants_agree bits_repeat pairs_agree rigid_agree runs_resume errors_end_once searches_agree frames_come_in_parts full_disks_end_all
       refused_memory_ends_all two_ranks_have_room killed_ranks_end_all)
     add_test(NAME ranks_${name} COMMAND ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/test_ranks.py
       $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR} ${name})

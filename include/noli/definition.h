@@ -426,19 +426,22 @@ static inline NoliSpringDef noli_default_spring_def(void) {
 typedef struct NoliJointDef {
   uint32_t size;    ///< set by noli_default_joint_def
   const char* name; ///< borrowed; NULL (default): "joint" and its number
-  const char* type; ///< "ball" (default): they share a point; "hinge": an axis; "weld": all
-  int32_t body;     ///< rigid
-  int32_t to;       ///< a rigid body; for a ball also one that deforms; NOLI_NULL_INDEX (default):
-                    ///< the world
+  const char* type; ///< "ball" (default): they share a point; "hinge": an axis; "weld": all; or
+                    ///< "universal", "slider", "cylinder", "planar", "distance"
+  int32_t body;     ///< rigid; for a ball and a distance any body
+  int32_t to;       ///< a rigid body; for a ball and a distance also one that deforms;
+                    ///< NOLI_NULL_INDEX (default): the world
   double at[3];     ///< m, the point at the start, in world coordinates; a weld needs none
-  double axis[3];   ///< of a hinge at the start, of any length > 0; default (0, 0, 1)
+  double axis[3];   ///< at the start, of any length > 0: of the turn or travel, or the normal of a
+                    ///< plane; it turns with both bodies; default (0, 0, 1)
   /// true: the point of `to` is at `to_at`, m, and an error says how far they are apart if they do
-  /// not meet; default false
+  /// not meet where the joint lets nothing move; default false. A distance needs it
   bool has_to_at;
   bool contact; ///< the two bodies collide with each other; default false
   double to_at[3];
   const char* where; ///< prefix of messages about it, such as a place in a file; NULL (default):
                      ///< none
+  double to_axis[3]; ///< the axis of `to` of a universal joint, whose `axis` is that of `body`
 } NoliJointDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_joint_def.

@@ -113,6 +113,7 @@ typedef struct NoliStepReport {
   double slid;            ///< m
   double adhesion_energy; ///< J, of surfaces that adhere, 0 where they are apart, else negative
   double rigid_stretch;   ///< largest |A^T A - I| of a rigid body, in the norm of Frobenius
+  double joint_gap;       ///< m, largest error of a joint that is not one of shared points
 } NoliStepReport;
 
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names

@@ -467,6 +467,7 @@ typedef struct NoliJointDef {
   bool contact;
   double to_at[3];
   const char* where;
+  double to_axis[3];
 } NoliJointDef;
 void noli_joint_def_init(NoliJointDef* def, size_t size);
 typedef struct NoliAugmentedLagrangianDef {
@@ -651,6 +652,7 @@ typedef struct NoliStepReport {
   double slid;
   double adhesion_energy;
   double rigid_stretch;
+  double joint_gap;
 } NoliStepReport;
 NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim** sim);
 void noli_sim_destroy(NoliSim** sim);

@@ -161,6 +161,8 @@ class StepReport(Result):
     adhesion_energy: float
     #: largest |A^T A - I| of a rigid body, in the norm of Frobenius
     rigid_stretch: float
+    #: m, largest error of a joint that is not one of shared points
+    joint_gap: float
 
 
 @dataclass(slots=True, repr=False)

@@ -246,6 +246,7 @@ static const NoliNumber of_joint[] = {
   N(NoliJointDef, at, "its point", FINITE),
   N(NoliJointDef, axis, "its axis", FINITE),
   N(NoliJointDef, to_at, "its point on the other body", FINITE),
+  N(NoliJointDef, to_axis, "its axis on the other body", FINITE),
 };
 static const NoliNumber of_probe[] = {
   N(NoliProbeDef, n_node, "the number of vertices", FROM(0)),

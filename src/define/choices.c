@@ -36,6 +36,12 @@ static const NoliNamed joints[] = {
     [NOLI_JOINT_BALL] = {"ball", "Both bodies share a point."},
     [NOLI_JOINT_HINGE] = {"hinge", "They share an axis."},
     [NOLI_JOINT_WELD] = {"weld", "They move as one."},
+    [NOLI_JOINT_UNIVERSAL] = {"universal", "They share a point and keep the angle of two axes."},
+    [NOLI_JOINT_SLIDER] = {"slider", "One moves along an axis of the other."},
+    [NOLI_JOINT_CYLINDER] = {"cylinder",
+                             "One moves along an axis of the other and turns about it."},
+    [NOLI_JOINT_PLANAR] = {"planar", "One moves in a plane of the other and turns in it."},
+    [NOLI_JOINT_DISTANCE] = {"distance", "Two points keep their distance."},
 };
 
 static const NoliNamed regions[] = {

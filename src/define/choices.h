@@ -40,6 +40,11 @@ typedef enum NoliJointType {
   NOLI_JOINT_BALL,
   NOLI_JOINT_HINGE,
   NOLI_JOINT_WELD,
+  NOLI_JOINT_UNIVERSAL,
+  NOLI_JOINT_SLIDER,
+  NOLI_JOINT_CYLINDER,
+  NOLI_JOINT_PLANAR,
+  NOLI_JOINT_DISTANCE,
 } NoliJointType;
 
 extern const NoliNames noli_integrator_names;

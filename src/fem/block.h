@@ -121,6 +121,7 @@ typedef struct NoliBlockEnergy {
                            // there predicts, in the frame of x: without the stretch of second
                            // order that a straight step causes as it turns elements, and the next
                            // one removes [Magisano2017]
+  const double* share;     // elasticity of rigid elements in joints: of their stiffness; NULL: all
   NoliTermFn* of_any;      // evaluates stencils of the list of which this rank has some
 } NoliBlockEnergy;
 

@@ -34,12 +34,18 @@ static inline double noli_rotation_odd(double a2) {
                    : (a - sin(a)) / (a2 * a);
 }
 
-// R = 1 + sin(a) / a W + (1 - cos a) / a^2 W^2, W = [w]_x, a = |w| (Rodrigues).
-static inline NoliMat3 noli_rotation33(NoliVec3 w) {
+// R - 1 - W = (sin(a) / a - 1) W + (1 - cos a) / a^2 W^2, W = [w]_x, a = |w| (Rodrigues): what R
+// has beyond the first order.
+static inline NoliMat3 noli_rotation_second33(NoliVec3 w) {
   double a2 = noli_norm_sqr3(w);
   NoliMat3 W = noli_cross33(w), square = noli_mul33(W, W);
-  NoliMat3 R = noli_add33(noli_identity3(), noli_scale33(1.0 - a2 * noli_rotation_odd(a2), W));
-  return noli_add33(R, noli_scale33(noli_rotation_even(a2), square));
+  return noli_add33(noli_scale33(-a2 * noli_rotation_odd(a2), W),
+                    noli_scale33(noli_rotation_even(a2), square));
+}
+
+static inline NoliMat3 noli_rotation33(NoliVec3 w) {
+  NoliMat3 first = noli_add33(noli_identity3(), noli_cross33(w));
+  return noli_add33(first, noli_rotation_second33(w));
 }
 
 // J with dR = [J dw]_x R: J = 1 + (1 - cos a) / a^2 W + (a - sin a) / a^3 W^2.

@@ -20,7 +20,7 @@ NoliStatus noli_sim_energies_sized(NoliSim* sim, NoliEnergies* energies, size_t 
     }
   }
   NOLI_TRY(noli_model_gather(sim->model, sizeof own.elastic, &own.elastic, 1));
-  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_FORCES; kind++) {
     const NoliConnections* connections = &problem->connection[kind];
     for (int64_t s = 0; s < connections->n; s++) {
       own.elastic += connections->forces->energy(connections->data, s, sim->state.x);

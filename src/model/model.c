@@ -5,6 +5,7 @@
 #include "linalg/solver.h"
 #include "collide/ccd.h"
 #include "fem/blocks/block_rigid.h"
+#include "fem/loads/joint_constraints.h"
 #include "fem/own_stencils.h"
 #include "math/smallest_ball.h"
 #include "math/vec3.h"
@@ -198,6 +199,19 @@ done:
   return status;
 }
 
+// A joint resists a motion of its bodies against each other as the larger of them would a stretch.
+static void stiffen_joints(NoliProblem* problem, double time, double gravity) {
+  NoliJointConstraints* joints = problem->connection[NOLI_CONNECTION_CONSTRAINTS].data;
+  for (int32_t s = 0; joints != NULL && s < joints->n; s++) {
+    double mass = 0.0;
+    for (int k = 0; k < NOLI_JOINT_NODES; k++) {
+      mass += joints->mass[NOLI_JOINT_NODES * (int64_t)s + k];
+    }
+    double rate = fmax(1.0 / (time * time), gravity / joints->size[s]);
+    joints->stiffness[s] = 8.0 * STIFF * mass * rate;
+  }
+}
+
 // Stiffness of rigid bodies: about STIFF times what a step gives their masses to do, so that their
 // stretch is below 1e-6 unless something moves them by more than their size in a step. Gravity
 // alone, as in long steps and without inertia, stretches no body by more than that either.
@@ -213,6 +227,7 @@ void noli_model_stiffen_rigid(NoliModel* model) {
       noli_rigid_set_stiffness(block, e, STIFF * noli_rigid_mass(block, e) * radius_sqr * rate);
     }
   }
+  stiffen_joints(problem, time, gravity);
 }
 
 NoliSceneSize noli_model_size(const NoliModel* model, const double* X) {
@@ -728,7 +743,6 @@ static NoliStatus build_bodies(NoliModel* model, const NoliSimDef* def, bool div
   NOLI_TRY(build_masses(model));
   NOLI_TRY(build_drag(model, def));
   NOLI_TRY(set_static_time(model));
-  noli_model_stiffen_rigid(model);
   NOLI_TRY(noli_regions_build(model, def));
   NOLI_TRY(build_contact(model, def));
   model->problem.size = noli_model_size(model, model->problem.X);
@@ -898,6 +912,21 @@ done:
   return status;
 }
 
+// Rigid bodies in joints, and those that motions prescribe, take straight steps.
+static void join_rigid(NoliModel* model, const NoliSimDef* def) {
+  const NoliProblem* problem = &model->problem;
+  for (int32_t i = 0; i < 2 * def->n_joints + def->n_motions; i++) {
+    int32_t k = i - 2 * def->n_joints;
+    int32_t body = k >= 0       ? def->motions[k].body
+                   : i % 2 == 0 ? def->joints[i / 2].body
+                                : def->joints[i / 2].to;
+    if (body != NOLI_NULL_INDEX && model->carried[body]) {
+      noli_rigid_join(&model->problem.block[problem->range[body].block],
+                      problem->range[body].begin);
+    }
+  }
+}
+
 NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, bool divide,
                              NoliHostCalls* calls, NoliModel** out) {
   NoliStatus status = NOLI_OK;
@@ -909,6 +938,8 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, bool d
   model->calls = calls;
   NOLI_TRY(build_bodies(model, def, divide));
   NOLI_TRY(build_conditions(model, def));
+  join_rigid(model, def);
+  noli_model_stiffen_rigid(model);
   NOLI_TRY(set_parameters(model, def));
   NOLI_TRY(build_solvers(model, def));
   NOLI_TRY(noli_rank_parts_divide_contacts(model));
@@ -950,7 +981,7 @@ static void release_parts(NoliModel* model) {
   noli_volumes_free(context, &problem->volumes);
   noli_free(context, problem->pressed.flat.tri);
   noli_free(context, problem->pressed.curved);
-  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_FORCES; kind++) {
     NoliConnections* connections = &problem->connection[kind];
     if (connections->data != NULL) {
       connections->forces->destroy(context, connections->data);

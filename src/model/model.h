@@ -196,7 +196,8 @@ NOLI_WARN_UNUSED NoliStatus noli_model_rest_volume(const NoliModel* model, int32
                                                    double* volume);
 void noli_model_destroy(NoliModel** owner);
 
-// Makes rigid bodies as stiff as the time step and gravity ask for, which may have changed.
+// Makes rigid bodies and joints as stiff as the time step and gravity ask for, which may have
+// changed.
 void noli_model_stiffen_rigid(NoliModel* model);
 
 void noli_model_set_tolerance(NoliModel* model, NoliScaled tolerance);

@@ -12,7 +12,7 @@ static const char steps_header[] =
     "contact_energy,friction_energy,momentum_x,momentum_y,momentum_z,max_speed,max_penetration,"
     "damping_loss,substeps,retries,friction_loss,friction_ratio,friction_error,linear_fallbacks,"
     "solver_fallbacks,increment,imbalance,friction_stored,contacts_held,contacts_sliding,slid,"
-    "adhesion_energy,rigid_stretch\n";
+    "adhesion_energy,rigid_stretch,joint_gap\n";
 
 static const char forces_header[] =
     "step,time,a,b,contacts,normal_x,normal_y,normal_z,friction_x,friction_y,friction_z,"
@@ -49,7 +49,7 @@ static NoliStatus append_step(NoliCsv* csv, const NoliHistorySource* source,
       row, sizeof row,
       "%lld,%.17g,%.6g,%d,%lld,%lld,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
       "%.17g,%.17g,%.17g,%d,%d,%.17g,%.6g,%.6g,%d,%d,%.17g,%.6g,%.17g,"
-      "%lld,%lld,%.17g,%.17g,%.6g\n",
+      "%lld,%lld,%.17g,%.17g,%.6g,%.6g\n",
       (long long)r->step, r->time, r->wall, (int)r->newton_iterations,
       (long long)r->linear_iterations, (long long)r->contacts, r->min_distance, r->kappa,
       r->kinetic, r->elastic, r->gravity, r->contact_energy, r->friction_energy, r->momentum[0],
@@ -57,7 +57,7 @@ static NoliStatus append_step(NoliCsv* csv, const NoliHistorySource* source,
       (int)r->retries, r->friction_loss, r->friction_ratio, r->friction_error,
       (int)r->linear_fallbacks, (int)r->solver_fallbacks, r->increment, r->imbalance,
       r->friction_stored, (long long)r->contacts_held, (long long)r->contacts_sliding, r->slid,
-      r->adhesion_energy, r->rigid_stretch);
+      r->adhesion_energy, r->rigid_stretch, r->joint_gap);
   return noli_csv_append(csv, row, (size_t)length);
 }
 

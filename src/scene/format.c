@@ -384,23 +384,29 @@ SHARED_OBJECT(
           INTO(NoliSpringDef, damping)));
 LIST(springs, noli_scene_spring_format, 0, "a list of objects");
 FROM_TABLE(joint_type, NOLI_CHOICE_JOINT);
-SHARED_OBJECT(noli_scene_joint_format, "joint", NOLI_SCENE_ANY,
-              REQUIRED("type", joint_type, NULL,
-                       "`\"ball\"`: both share a point; `\"hinge\"`: an axis; `\"weld\"`: all.",
-                       INTO(NoliJointDef, type)),
-              REQUIRED("a", text, NULL, "Name of a rigid body."),
-              FIELD("b", text, NULL, NULL,
-                    "Name of the other body: rigid, or, for a ball, any; default: the world."),
-              FIELD("name", text, NULL, NULL, "Name for results; default: `joint N`."),
-              FIELD("at", vector, "[0, 0, 0]", "m", "The point at the start; a weld needs none.",
-                    INTO(NoliJointDef, at)),
-              FIELD("b_at", vector, NULL, "m",
-                    "The point of `b`, if it is given: an error if they do not meet.",
-                    INTO(NoliJointDef, to_at)),
-              FIELD("axis", vector, "[0, 0, 1]", NULL, "Axis of a hinge, of any nonzero length.",
-                    INTO(NoliJointDef, axis)),
-              FIELD("contact", boolean, "false", NULL, "Whether the two bodies collide.",
-                    INTO(NoliJointDef, contact)));
+SHARED_OBJECT(
+    noli_scene_joint_format, "joint", NOLI_SCENE_ANY,
+    REQUIRED("type", joint_type, NULL, "What the two share, or keep: see docs/background/rigid.md.",
+             INTO(NoliJointDef, type)),
+    REQUIRED("a", text, NULL, "Name of a rigid body, or, for a ball or a distance, of any."),
+    FIELD("b", text, NULL, NULL,
+          "Name of the other body: rigid, or, for a ball or a distance, any; default: the "
+          "world."),
+    FIELD("name", text, NULL, NULL, "Name for results; default: `joint N`."),
+    FIELD("at", vector, "[0, 0, 0]", "m", "The point at the start; a weld needs none.",
+          INTO(NoliJointDef, at)),
+    FIELD("b_at", vector, NULL, "m",
+          "The point of `b`: an error if the two do not meet where the joint lets nothing "
+          "move. A distance needs it.",
+          INTO(NoliJointDef, to_at)),
+    FIELD("axis", vector, "[0, 0, 1]", NULL,
+          "Axis of the turn or travel, or normal of the plane, of any nonzero length.",
+          INTO(NoliJointDef, axis)),
+    FIELD("b_axis", vector, NULL, NULL,
+          "The axis of `b` of a universal joint, whose `axis` is that of `a`.",
+          INTO(NoliJointDef, to_axis)),
+    FIELD("contact", boolean, "false", NULL, "Whether the two bodies collide.",
+          INTO(NoliJointDef, contact)));
 LIST(joints, noli_scene_joint_format, 0, "a list of objects");
 // solver, debug: build.c; output: build.c, build_probes.c
 

@@ -20,6 +20,7 @@
 #include "base/timer.h"
 #include "contact/constraints/active_set.h"
 #include "math/vec3.h"
+#include "solve/arcs.h"
 #include "solve/balance.h"
 #include "solve/direction.h"
 #include "solve/easing.h"
@@ -122,6 +123,11 @@ static NoliStatus bound_inversion(NoliStage* stage, const double* x, double keep
                                   double* bound) {
   return noli_problem_inversion_bound(stage->problem, stage->context, x, stage->search.step, keep,
                                       valid_end, bound, &stage->record.blocking);
+}
+
+// The same at y.
+static NoliStatus bound_chord(NoliStage* stage, double* alpha) {
+  return bound_inversion(stage, stage->here->x, KEEP_VOLUME, false, alpha);
 }
 
 // ---- penalty stiffness and multipliers ----------------------------------------------------------
@@ -240,11 +246,12 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   NOLI_TRY(noli_stage_role_energy(stage, NOLI_ROLE_CONTACT));
   NOLI_TRY(noli_stage_linearize(stage));
   NOLI_TRY(noli_solve_direction(stage, false, stat));
+  noli_arcs_begin(stage);
   double start = noli_seconds();
-  NOLI_TRY(bound_inversion(stage, stage->here->x, KEEP_VOLUME, false, &stat->alpha_inversion));
+  NOLI_TRY(bound_chord(stage, &stat->alpha_inversion));
   stage->record.timing.line_search += noli_seconds() - start;
   NoliLineSearch search;
-  NOLI_TRY(noli_line_search(stage, stat->alpha_inversion, false, &search));
+  NOLI_TRY(noli_line_search(stage, stat->alpha_inversion, bound_chord, false, &search));
   double taken = search.alpha;
   stat->energy_change = search.change;
   solve->full_step = taken >= 1.0;

@@ -1,6 +1,7 @@
 #include "solve/easing.h"
 
 #include "fem/blocks/block_rigid.h"
+#include "fem/loads/joint_constraints.h"
 
 #include <math.h>
 
@@ -25,6 +26,8 @@ static double share_for(const NoliStage* stage, const double* p) {
       most = fmax(most, h_sqr * noli_rigid_excess(&problem->block[i], p));
     }
   }
+  const NoliJointConstraints* joints = problem->connection[NOLI_CONNECTION_CONSTRAINTS].data;
+  most = joints != NULL ? fmax(most, h_sqr * noli_joint_excess(joints, p)) : most;
   return most > STRETCH_SHARE ? STRETCH_SHARE / most : 1.0;
 }
 
@@ -36,7 +39,17 @@ static bool has_rigid(const NoliStage* stage) {
   return any;
 }
 
-// Whether a body is stretched more than it should be, not for the first time.
+// Whether something is softened.
+static bool has_joined(const NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  bool any = problem->connection[NOLI_CONNECTION_CONSTRAINTS].n > 0;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    any = any || (problem->block[i].type->eases && noli_rigid_has_joined(&problem->block[i]));
+  }
+  return any;
+}
+
+// Whether a body is stretched, or a joint open, more than it should be, not too many times.
 static bool is_stretched(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   double largest = 0.0;
@@ -45,6 +58,10 @@ static bool is_stretched(NoliStage* stage) {
     for (int32_t e = 0; block->type->eases && e < block->n_element; e++) {
       largest = fmax(largest, noli_rigid_stretch(block, e, stage->here->x));
     }
+  }
+  const NoliJointConstraints* joints = problem->connection[NOLI_CONNECTION_CONSTRAINTS].data;
+  for (int32_t s = 0; joints != NULL && s < joints->n; s++) {
+    largest = fmax(largest, noli_joint_gap(joints, s, stage->here->x) / joints->size[s]);
   }
   bool stretched = largest > STRETCH_SOUGHT && stage->search.n_extra < MOST_EXTRA;
   stage->search.n_extra += stretched ? 1 : 0;
@@ -60,7 +77,7 @@ static NoliStatus set_share(NoliStage* stage, double share) {
 NoliStatus noli_easing_begin(NoliStage* stage) {
   double share = 1.0;
   stage->search.n_softened = stage->search.n_extra = 0;
-  if (!has_rigid(stage)) {
+  if (!has_joined(stage)) {
     return NOLI_OK;
   }
   if (stage->time.inertia && stage->friction.iteration == 0) {

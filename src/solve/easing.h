@@ -1,7 +1,9 @@
-// Rigid bodies in an iteration. Nodes move on straight lines, which stretch a body that turns by an
-// angle a by a^2 / 2; a body as stiff as rigid ones are would let no iteration turn it by more than
-// a thousandth. The first iterations of a solve see it softer: as stiff as their steps allow. The
-// last ones, whose steps are short, see it as it is, and no solve ends before.
+// Rigid bodies in joints, in an iteration. Those that are free take steps along arcs
+// (solve/arcs.h); shared points, and constraints, move on straight lines, which stretch a body that
+// turns by an angle a by a^2 / 2; a body as stiff as rigid ones would let no iteration turn it by
+// more than a thousandth. The first iterations of a solve see these bodies and their constraints
+// softer: as stiff as their steps allow. The last ones, whose steps are short, see them as they
+// are, and no solve ends before.
 #pragma once
 
 #include "solve/stage.h"

@@ -17,6 +17,7 @@
 // and fails with NOLI_LINE_SEARCH_FAILED or NOLI_NOT_CONVERGED and a message with the value of |r|.
 // The driver then splits the step (step/step.c).
 #include "base/timer.h"
+#include "solve/arcs.h"
 #include "solve/balance.h"
 #include "solve/direction.h"
 #include "solve/easing.h"
@@ -136,6 +137,21 @@ static bool is_solution(const Search* search, const NoliNewtonStat* stat, const 
          momentum_error(search->stage, residual, search->rounding) <= tolerance;
 }
 
+// Cuts a step of length alpha; where rigid bodies turn along arcs, to another chord.
+static NoliStatus cut(NoliStage* stage, double* alpha) {
+  NoliStatus status = NOLI_OK;
+  NoliStepFilter filter;
+  if (!noli_arcs_are_taken(stage)) {
+    *alpha *= CUT;
+    return NOLI_OK;
+  }
+  noli_arcs_scale(stage, CUT * *alpha);
+  NOLI_TRY(noli_stage_filter_step_to(stage, 1.0, CCD_SAFETY, &filter));
+  *alpha = fmin(filter.ccd, 1.0);
+done:
+  return status;
+}
+
 // Cuts alpha from `alpha_max` until |r| decreases sufficiently. A leap takes the full step.
 static NoliStatus backtrack(const Search* search, double alpha_max, double forcing, double* alpha,
                             bool* found) {
@@ -143,18 +159,21 @@ static NoliStatus backtrack(const Search* search, double alpha_max, double forci
   NoliStage* stage = search->stage;
   *alpha = alpha_max;
   *found = false;
-  for (int32_t cuts = 0; cuts <= MAX_CUTS; cuts++, *alpha *= CUT) {
+  for (int32_t cuts = 0; cuts <= MAX_CUTS; cuts++) {
     noli_stage_set_trial(stage, *alpha);
     NOLI_TRY(noli_stage_trial_contacts(stage));
     double start = noli_seconds();
     NOLI_TRY(noli_stage_trial_gradient(stage));
     double norm = noli_system_norm(&stage->system, stage->search.trial_gradient);
     stage->record.timing.line_search += noli_seconds() - start;
+    double taken = *alpha * stage->search.arc;
     *found = search->leaps ? isfinite(norm)
-                           : norm <= (1.0 - DECREASE * *alpha * (1.0 - forcing)) * search->norm;
+                           : norm <= (1.0 - DECREASE * taken * (1.0 - forcing)) * search->norm;
     if (*found) {
+      *alpha = taken;
       break;
     }
+    NOLI_TRY(cut(stage, alpha));
   }
 done:
   return status;
@@ -221,6 +240,7 @@ static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* s
 
   // bound and cut the step
   NoliStepFilter filter;
+  noli_arcs_begin(stage);
   NOLI_TRY(noli_stage_filter_step_to(stage, 1.0, CCD_SAFETY, &filter));
   stat->alpha_inversion = filter.inversion;
   stat->alpha_ccd = filter.ccd;

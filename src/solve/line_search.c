@@ -1,6 +1,7 @@
 #include "solve/line_search.h"
 
 #include "base/timer.h"
+#include "solve/arcs.h"
 #include "solve/detour.h"
 #include "solve/rounding.h"
 
@@ -124,12 +125,26 @@ done:
   return status;
 }
 
-NoliStatus noli_line_search(NoliStage* stage, double alpha_max, bool may_begin,
-                            NoliLineSearch* search) {
+// Halves a step of length `alpha`, and the slope along it.
+static NoliStatus halve(NoliStage* stage, NoliStepBoundFn* bound, double* alpha, double* slope) {
+  NoliStatus status = NOLI_OK;
+  if (!noli_arcs_are_taken(stage)) {
+    *alpha *= 0.5;
+    return NOLI_OK;
+  }
+  noli_arcs_scale(stage, 0.5 * *alpha);
+  NOLI_TRY(bound(stage, alpha));
+  *slope = slope_along(stage, stage->search.gradient);
+done:
+  return status;
+}
+
+NoliStatus noli_line_search(NoliStage* stage, double alpha_max, NoliStepBoundFn* bound,
+                            bool may_begin, NoliLineSearch* search) {
   NoliStatus status = NOLI_OK;
   double slope = slope_along(stage, stage->search.gradient), alpha = fmin(alpha_max, 1.0);
   double contact = noli_stage_energy_sum(stage, NOLI_ROLE_CONTACT).energy;
-  for (int32_t halvings = 0; halvings < MAX_HALVINGS; halvings++, alpha *= 0.5) {
+  for (int32_t halvings = 0; halvings < MAX_HALVINGS; halvings++) {
     double change, magnitude;
     NOLI_TRY(try_step(stage, alpha, &change, &magnitude));
     bool accepted = change <= 4.0 * DBL_EPSILON * magnitude;
@@ -156,8 +171,10 @@ NoliStatus noli_line_search(NoliStage* stage, double alpha_max, bool may_begin,
     if (accepted) {
       NOLI_TRY(noli_stage_accept(stage));
       search->released = contact - noli_stage_energy_sum(stage, NOLI_ROLE_CONTACT).energy;
+      search->alpha *= stage->search.arc;
       goto done;
     }
+    NOLI_TRY(halve(stage, bound, &alpha, &slope));
   }
 
   status = noli_fail(stage->context, NOLI_LINE_SEARCH_FAILED,

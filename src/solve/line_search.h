@@ -4,7 +4,7 @@
 #include "solve/stage.h"
 
 typedef struct NoliLineSearch {
-  double alpha;     // of the new point
+  double alpha;     // of the new point, relative to the direction that was found
   double change;    // of the potential, by its energies
   double linearity; // change over alpha times the slope: 0.5 if the potential is the quadratic
                     // model of Newton's method, 1 if it is linear: then the step is far too short;
@@ -12,6 +12,9 @@ typedef struct NoliLineSearch {
   bool detour;      // a detour has begun: the potential has increased
   double released;  // decrease of the energy of contact, part of the change
 } NoliLineSearch;
+
+// Sets the largest alpha of stage->search.step, at most 1.
+typedef NoliStatus NoliStepBoundFn(NoliStage* stage, double* alpha);
 
 // Halves alpha, from `alpha_max` or 1, until the potential decreases; then the trial point becomes
 // the current one. Close to the minimum, rounding of the energies hides the decrease; there the
@@ -23,7 +26,11 @@ typedef struct NoliLineSearch {
 // If half the step does not decrease it either, because elements stretch, begins a detour if one
 // `may_begin` (solve/detour.h).
 //
+// Where rigid bodies turn along arcs, half the step is another chord (solve/arcs.h), which `bound`
+// limits as `alpha_max` limits the first one.
+//
 // Chooses which friction is majorized in the next iteration (contact/friction/friction.h).
 // NOLI_LINE_SEARCH_FAILED leaves the current point unchanged.
-NOLI_WARN_UNUSED NoliStatus noli_line_search(NoliStage* stage, double alpha_max, bool may_begin,
+NOLI_WARN_UNUSED NoliStatus noli_line_search(NoliStage* stage, double alpha_max,
+                                             NoliStepBoundFn* bound, bool may_begin,
                                              NoliLineSearch* search);

@@ -95,7 +95,7 @@ bool noli_problem_has_thin(const NoliProblem* problem) {
 
 bool noli_problem_has_connections(const NoliProblem* problem) {
   int64_t n = 0;
-  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_FORCES; kind++) {
     n += problem->connection[kind].n;
   }
   return n > 0;
@@ -103,7 +103,7 @@ bool noli_problem_has_connections(const NoliProblem* problem) {
 
 bool noli_problem_is_damped(const NoliProblem* problem) {
   bool any = false;
-  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_FORCES; kind++) {
     any = any || noli_connections_are_damped(&problem->connection[kind]);
   }
   for (int32_t i = 0; i < problem->n_block; i++) {

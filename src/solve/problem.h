@@ -34,6 +34,9 @@ typedef struct NoliGcpProblem {
 } NoliGcpProblem;
 
 // The elements [begin, end) of a block that belong to a body, as many as this rank holds.
+// Forces of connections by kind, and those that keep joints together.
+enum { NOLI_CONNECTION_CONSTRAINTS = NOLI_CONNECTION_KINDS, NOLI_CONNECTION_FORCES };
+
 typedef struct NoliBlockRange {
   int32_t block; // NOLI_NULL_INDEX: obstacles have none
   int32_t begin;
@@ -162,7 +165,7 @@ typedef struct NoliProblem {
 
   NoliVolumes volumes; // closed regions that resist a change of their volume
   NoliPressedFaces pressed;
-  NoliConnections connection[NOLI_CONNECTION_KINDS]; // their forces
+  NoliConnections connection[NOLI_CONNECTION_FORCES];
 
   NoliSurface* surface;
   NoliContactSettings contact;

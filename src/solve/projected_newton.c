@@ -1,5 +1,6 @@
 #include "solve/projected_newton.h"
 
+#include "solve/arcs.h"
 #include "solve/balance.h"
 #include "solve/detour.h"
 #include "solve/direction.h"
@@ -163,6 +164,7 @@ static NoliStatus find_direction(Newton* newton) {
   pace->wait -= pace->wait > 0 ? 1 : 0;
   bool plain = newton->thin && pace->slow && pace->wait == 0 && !stage->search.detour.away;
   NOLI_TRY(noli_find_direction(stage, newton->plain || plain, &newton->stat));
+  noli_arcs_begin(stage);
   if (plain && noli_directions_are_projected(stage->work.directions)) {
     pace->slow = false;
     pace->wait = PLAIN_WAIT << pace->n_failed;
@@ -180,12 +182,27 @@ static void update_pace(Newton* newton) {
   pace->speed = newton->stage->search.detour.away ? (double)INFINITY : stat->step_speed;
 }
 
+static NoliStatus bound_chord(NoliStage* stage, double* alpha) {
+  NoliStatus status = NOLI_OK;
+  NoliStepFilter filter;
+  NOLI_TRY(noli_stage_filter_step_to(stage, 1.0, CCD_SAFETY, &filter));
+  *alpha = fmin(filter.ccd, 1.0);
+done:
+  return status;
+}
+
 // Bounds the step by inversion, CCD and CFL filter.
 static NoliStatus bound_step(Newton* newton, int32_t iteration, NoliStepFilter* filter) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = newton->stage;
   double reach = newton->linearity > LINEAR ? LONGEST : 1.0;
   NOLI_TRY(noli_stage_filter_step_to(stage, reach, CCD_SAFETY, filter));
+  if (filter->ccd < 1.0 && filter->ccd > LEAST_ALPHA && noli_arcs_are_taken(stage)) {
+    noli_arcs_scale(stage, filter->ccd);
+    NOLI_TRY(noli_stage_filter_step_to(stage, 1.0, CCD_SAFETY, filter));
+    filter->inversion *= stage->search.arc;
+    filter->ccd *= stage->search.arc;
+  }
   newton->stat.alpha_inversion = fmin(filter->inversion, 1.0);
   newton->stat.alpha_ccd = fmin(filter->ccd, 1.0);
   stage->record.blocker = filter->blocker;
@@ -207,7 +224,8 @@ static NoliStatus search_step(Newton* newton, const NoliStepFilter* filter, Noli
   NoliStage* stage = newton->stage;
   bool may_begin = newton->thin && noli_detour_may_begin(stage), away = stage->search.detour.away;
   *lost = false;
-  NOLI_TRY(noli_line_search(stage, filter->ccd, may_begin, search));
+  NOLI_TRY(
+      noli_line_search(stage, filter->ccd / stage->search.arc, bound_chord, may_begin, search));
   newton->stat.alpha = search->alpha;
   newton->stat.energy_change = search->change;
   newton->linearity = search->linearity;

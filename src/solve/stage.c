@@ -47,9 +47,10 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
     NOLI_NEW_ZERO(context, stage->loads.curved[k].value, curved_values(stage, k));
   }
   NOLI_NEW_ZERO(context, stage->search.last, n);
-  stage->search.share = 1.0;
+  stage->search.share = stage->search.arc = 1.0;
   NOLI_NEW_ZERO(context, stage->search.detour.start, n);
   NOLI_NEW_ZERO(context, stage->search.step, n);
+  NOLI_NEW_ZERO(context, stage->search.direction, n);
   NOLI_NEW_ZERO(context, stage->search.gradient, n);
   NOLI_NEW_ZERO(context, stage->search.trial_gradient, n);
   NOLI_NEW_ZERO(context, stage->search.rounding, n);
@@ -272,13 +273,21 @@ void noli_stage_destroy(NoliStage** owner) {
   NoliContext* context = stage->context;
 
   // vectors
-  double* vectors[] = {stage->time.x_tilde,          stage->time.x_hat,
-                       stage->loads.force,           stage->loads.pressure,
-                       stage->loads.pressure_origin, stage->search.step,
-                       stage->search.gradient,       stage->search.trial_gradient,
-                       stage->search.rounding,       stage->prescribed.start,
-                       stage->prescribed.target,     stage->prescribed.springs.multiplier,
-                       stage->search.last,           stage->search.detour.start};
+  double* vectors[] = {stage->time.x_tilde,
+                       stage->time.x_hat,
+                       stage->loads.force,
+                       stage->loads.pressure,
+                       stage->loads.pressure_origin,
+                       stage->search.step,
+                       stage->search.direction,
+                       stage->search.gradient,
+                       stage->search.trial_gradient,
+                       stage->search.rounding,
+                       stage->prescribed.start,
+                       stage->prescribed.target,
+                       stage->prescribed.springs.multiplier,
+                       stage->search.last,
+                       stage->search.detour.start};
   for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
     noli_free(context, vectors[i]);
   }

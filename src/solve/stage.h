@@ -151,13 +151,15 @@ typedef struct NoliStageLoads {
 // The iteration: directions and gradients at the points.
 typedef struct NoliStageSearch {
   double* step;           // (n_vert x 3) search direction, 0 at fixed nodes
+  double* direction;      // (n_vert x 3) of which `step` is the part `arc`: solve/arcs.h
   double* gradient;       // (n_vert x 3)
   double* trial_gradient; // (n_vert x 3) at the trial point; scratch between searches
   double* rounding;       // (n_vert x 3) of the gradient, if computed: solve/rounding.h
   double* last;           // (n_vert x 3) x before the last Newton step, if `knows_last`
   bool knows_last;
   bool* unknown;      // (n_vert) scratch
-  double share;       // of the stiffness of rigid bodies, in (0, 1]: solve/easing.h
+  double arc;         // in (0, 1]
+  double share;       // of the stiffness of rigid bodies in joints, in (0, 1]: solve/easing.h
   int32_t n_softened; // how often a solve has reduced it
   int32_t n_extra;    // iterations of a solve for the stretch of rigid bodies alone
   NoliDetour detour;

@@ -123,7 +123,7 @@ static NoliEnergyTerm list_elasticity(const NoliStage* stage, void* self, const 
   (void)at;
   NoliBlockEnergy* energy = &((BlockTerm*)self)->energy;
   energy->scale = energy_scale(stage);
-  energy->scale *= energy->block->type->eases ? stage->search.share : 1.0;
+  energy->share = &stage->search.share;
   energy->last = stage->search.knows_last ? stage->search.last : NULL;
   return noli_own_stencils_of(energy, noli_block_elasticity_term(energy));
 }
@@ -205,7 +205,7 @@ static double damping_loss(const void* self, const double* x0, const double* x1,
 // The index-th type of connections of a problem that has forces, or dampers; NULL: there are fewer.
 static const NoliConnections* find_connections(const NoliProblem* problem, bool dampers,
                                                int32_t index) {
-  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_FORCES; kind++) {
     const NoliConnections* found = &problem->connection[kind];
     bool counts = found->forces != NULL && (!dampers || found->forces->dampers != NULL);
     if (counts && index-- == 0) {
@@ -236,7 +236,9 @@ static NoliStatus create_connections(NoliStage* stage, void* self, int32_t index
 static NoliEnergyTerm list_connections(const NoliStage* stage, void* self, const NoliPoint* at) {
   (void)at;
   ConnectionTerm* term = self;
-  term->energy = (NoliConnectionEnergy){.data = term->of->data, .scale = energy_scale(stage)};
+  double share = term->of->forces->eases ? stage->search.share : 1.0;
+  term->energy =
+      (NoliConnectionEnergy){.data = term->of->data, .scale = share * energy_scale(stage)};
   return term->of->forces->term(&term->energy);
 }
 

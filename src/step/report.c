@@ -1,6 +1,7 @@
 #include "step/report.h"
 
 #include "fem/blocks/block_rigid.h"
+#include "fem/loads/joint_constraints.h"
 #include "math/vec3.h"
 #include "solve/friction_end.h"
 #include "solve/prescribed.h"
@@ -9,7 +10,7 @@
 #include <float.h>
 #include <stdio.h>
 
-// Largest |A^T A - I| of a rigid body without a warning.
+// Largest |A^T A - I| of a rigid body without a warning, and gap of a joint relative to its bodies.
 #define STRETCH_ALLOWED 1e-6
 
 // Kinetic and potential energies, momentum and speed of all nodes with inertia.
@@ -55,6 +56,24 @@ static double find_stretch(const NoliSim* sim, int32_t* body) {
       double stretch = noli_rigid_stretch(block, model->problem.range[b].begin, sim->state.x);
       *body = stretch > largest ? b : *body;
       largest = fmax(largest, stretch);
+    }
+  }
+  return largest;
+}
+
+// How far joints are from what they keep, m; `*worst` the one that is farthest relative to its
+// bodies, by `*share` of their size.
+static double find_gap(const NoliSim* sim, int32_t* worst, double* share) {
+  const NoliProblem* problem = &sim->model->problem;
+  const NoliJointConstraints* joints = problem->connection[NOLI_CONNECTION_CONSTRAINTS].data;
+  double largest = 0.0;
+  *share = 0.0;
+  for (int32_t s = 0; joints != NULL && s < joints->n; s++) {
+    double gap = noli_joint_gap(joints, s, sim->state.x);
+    largest = fmax(largest, gap);
+    if (gap > *share * joints->size[s]) {
+      *share = gap / joints->size[s];
+      *worst = s;
     }
   }
   return largest;
@@ -109,7 +128,9 @@ void noli_sim_report(NoliSim* sim, double wall) {
   sum_motion(sim, report);
   sum_slips(sim, report);
   int32_t worst;
+  double share;
   report->rigid_stretch = find_stretch(sim, &worst);
+  report->joint_gap = find_gap(sim, &worst, &share);
 }
 
 void noli_sim_report_failure(NoliSim* sim, NoliStatus status, double wall) {
@@ -183,14 +204,25 @@ static void warn_of_imbalance(NoliSim* sim) {
            100.0 * worst->share, 100.0 * allowed);
 }
 
-// Warns once if a rigid body was stretched more than it should be.
+// Warns once if a rigid body was stretched, or a joint is open, more than it should be.
 static void warn_of_stretch(NoliSim* sim) {
-  int32_t body;
-  double stretch = find_stretch(sim, &body);
-  if (sim->outcome.stretch_warned || stretch <= STRETCH_ALLOWED) {
+  int32_t body, joint = NOLI_NULL_INDEX;
+  double share, stretch = find_stretch(sim, &body), gap = find_gap(sim, &joint, &share);
+  if (sim->outcome.stretch_warned || fmax(stretch, share) <= STRETCH_ALLOWED) {
     return;
   }
   sim->outcome.stretch_warned = true;
+  if (share > stretch) {
+    const NoliJointConstraints* joints =
+        sim->model->problem.connection[NOLI_CONNECTION_CONSTRAINTS].data;
+    body = sim->model->problem.surface->body[joints->node[NOLI_JOINT_NODES * (int64_t)joint]];
+    noli_log(sim->context, NOLI_LOG_WARNING,
+             "step %lld: forces open a joint of \"%s\" by %.2g m (allowed %.2g m); a smaller "
+             "time.step makes it stiffer (joint_gap in steps.csv has all steps)",
+             (long long)*sim->state.step, noli_sim_entity_name(sim, body), gap,
+             STRETCH_ALLOWED * joints->size[joint]);
+    return;
+  }
   noli_log(sim->context, NOLI_LOG_WARNING,
            "step %lld: forces stretch the rigid body \"%s\" by %.2g (allowed %g); a smaller "
            "time.step makes it stiffer (rigid_stretch in steps.csv has all steps)",

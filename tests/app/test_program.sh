@@ -120,7 +120,7 @@ done
 min_distance,kappa,kinetic,elastic,gravity,contact_energy,friction_energy,momentum_x,momentum_y,\
 momentum_z,max_speed,max_penetration,damping_loss,substeps,retries,friction_loss,friction_ratio,\
 friction_error,linear_fallbacks,solver_fallbacks,increment,imbalance,\
-friction_stored,contacts_held,contacts_sliding,slid,adhesion_energy,rigid_stretch" ] || fail 'the header of steps.csv is not the contract'
+friction_stored,contacts_held,contacts_sliding,slid,adhesion_energy,rigid_stretch,joint_gap" ] || fail 'the header of steps.csv is not the contract'
 grep -q '"finished": true' out/small/summary.json || fail 'summary.json does not say finished'
 expect 0 '5 frames' "$noli" info out/small
 expect 0 'step 20' "$noli" info out/small/checkpoint.h5

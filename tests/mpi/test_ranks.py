@@ -287,6 +287,29 @@ def pairs_agree():
             compare(f"{name} on {n_ranks} ranks", "several", "alone", TOLERANCE)
 
 
+def rigid_agree():
+    """Rigid bodies, joints of shared points and joints with constraints, on a soft block; checkpoints go on on other ranks."""
+    def link(name, place, **more):
+        return {"name": name, "mesh": {"box": {"size": [0.1, 0.03, 0.03]}}, "rigid": True, "material": {"density": 1000}, "translate": place,
+                **more}
+    scene = os.path.abspath("linkage.json")
+    bodies = [{**PILE["bodies"][1], "rigid": True}, link("arm", [0.1, 0.35, 0]), link("hand", [0.2, 0.35, 0]), link("sledge", [0.1, 0.42, 0]),
+              link("bob", [-0.1, 0.45, 0])]
+    joints = [{"type": "hinge", "a": "arm", "b": "ball", "at": [0.05, 0.35, 0]}, {"type": "ball", "a": "hand", "b": "arm", "at": [0.15, 0.35, 0]},
+              {"type": "slider", "a": "sledge", "b": "arm", "at": [0.1, 0.42, 0], "axis": [1, 0, 0]},
+              {"type": "distance", "a": "bob", "b": "ball", "at": [-0.05, 0.45, 0], "b_at": [0, 0.35, 0]}]
+    with open(scene, "w", encoding="utf-8") as file:
+        json.dump({**PILE, "bodies": [PILE["bodies"][0], *bodies], "joints": joints}, file)
+    simulate(0, scene, "alone", 6, "--threads", "1")
+    simulate(2, scene, "part", 4, "--threads", "1")
+    if not int(history("alone")[-1]["contacts"]) > 0:
+        fail("nothing touches")
+    for n_ranks in (2, 3):
+        simulate(n_ranks, scene, "several", 6, "--threads", "1")
+        compare(f"a linkage on {n_ranks} ranks", "several", "alone", TOLERANCE)
+    continued(0, "part", "a linkage from 2 to 0 ranks", "alone", TOLERANCE)
+
+
 def runs_resume():
     """Checkpoints of 3, 4 and 1 ranks and of a process alone go on on others; on as many as before with the same bits."""
     scene = write_pile()
@@ -536,7 +559,7 @@ def killed_ranks_end_all():
 
 
 TESTS = {test.__name__: test for test in
-         (documents_tell, examples_agree, variants_agree, bits_repeat, pairs_agree, runs_resume, errors_end_once, searches_agree, frames_come_in_parts, full_disks_end_all,
+         (documents_tell, examples_agree, variants_agree, bits_repeat, pairs_agree, rigid_agree, runs_resume, errors_end_once, searches_agree, frames_come_in_parts, full_disks_end_all,
           refused_memory_ends_all, two_ranks_have_room, killed_ranks_end_all)}
 LONG = {test.__name__: test for test in (every_example, public_scenes)}
 

@@ -7,7 +7,7 @@ static const char steps_header[] =
     "contact_energy,friction_energy,momentum_x,momentum_y,momentum_z,max_speed,max_penetration,"
     "damping_loss,substeps,retries,friction_loss,friction_ratio,friction_error,"
     "linear_fallbacks,solver_fallbacks,increment,imbalance,friction_stored,contacts_held,"
-    "contacts_sliding,slid,adhesion_energy,rigid_stretch\n";
+    "contacts_sliding,slid,adhesion_energy,rigid_stretch,joint_gap\n";
 
 static void assert_content(const char* path, const char* want) {
   char* text = test_read_file(path, NULL);
@@ -63,7 +63,8 @@ static void header_and_row_are_the_contract(void** state) {
                                  .contacts_sliding = 30,
                                  .slid = 31,
                                  .adhesion_energy = 32,
-                                 .rigid_stretch = 33};
+                                 .rigid_stretch = 33,
+                                 .joint_gap = 34};
   ASSERT_OK(noli_histories[NOLI_HISTORY_STEPS].append(&csv, &source, &report));
 
   // the row
@@ -71,7 +72,7 @@ static void header_and_row_are_the_contract(void** state) {
   snprintf(
       want, sizeof want,
       "%s3,0.10000000000000001,0.25,4,5,6,0.5,8,9,10,11,12,13,14,15,16,17,0,18,19,20,21,22,23,24,"
-      "25,26,27,28,29,30,31,32,33\n",
+      "25,26,27,28,29,30,31,32,33,34\n",
       steps_header);
   // the row is there before the file is closed
   assert_content("csv_steps.csv", want);

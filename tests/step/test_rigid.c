@@ -1,7 +1,9 @@
 // Rigid bodies: masses, free motion against closed forms, contact with all others, what is refused.
 #include "world.h"
 
+#include "fem/blocks/block_rigid.h"
 #include "math/eigen.h"
+#include "math/rotation.h"
 #include "math/vec3.h"
 
 static const char* const integrators[] = {"backward_euler", "bdf2", "sdirk2", "tr_bdf2",
@@ -582,6 +584,62 @@ static void bad_bodies_are_refused(void** state) {
   }
 }
 
+// The end of a step along an arc is that of the straight step to first order, and has the stretch
+// that the straight one has to first order, however far the body turns.
+static void steps_bend(void** state) {
+  (void)state;
+  World world = world_new(1);
+  int32_t body = world_add(&world, make_box(&world, 0.2, 0.3, 0.4, 1), (double[]){1, 2, 3});
+  world.body[body].rigid.rigid = true;
+  world_start(&world);
+  const NoliProblem* problem = &world.sim->model->problem;
+  const NoliBlock* block = &problem->block[problem->range[body].block];
+  const int32_t* node = block->node;
+  double x[3 * 64], p[3 * 64], straight[3 * 64], error[2];
+  assert_in_range(problem->n_vert, 4, 64);
+  TestRandom random = {5};
+  NoliMat3 turn = noli_rotation33(noli_vec3(0.3, -0.8, 0.5));
+  for (int a = 0; a < 4; a++) {
+    NoliVec3 X = noli_load3(problem->X + 3 * node[a]);
+    noli_store3(x + 3 * node[a], noli_mul33_vec(&turn, X));
+  }
+  NoliVec3 spin = noli_vec3(0.2, 0.5, -0.4), move = noli_vec3(0.1, -0.3, 0.7);
+  for (int r = 0; r < 2; r++) {
+    double scale = r == 0 ? 1.0 : 0.1;
+    for (int a = 0; a < 4; a++) {
+      NoliVec3 at = noli_load3(x + 3 * node[a]);
+      NoliVec3 step = noli_add3(move, noli_cross3(spin, at));
+      noli_store3(straight + 3 * node[a], noli_scale3(scale, step));
+    }
+    memcpy(p, straight, sizeof p);
+    noli_rigid_bend_step(block, x, p);
+    error[r] = 0.0;
+    double end[3 * 64];
+    for (int a = 0; a < 4; a++) {
+      for (int j = 3 * node[a]; j < 3 * node[a] + 3; j++) {
+        error[r] = noli_larger(error[r], fabs(p[j] - straight[j]));
+        end[j] = x[j] + p[j];
+      }
+    }
+    ASSERT_AT_MOST(noli_rigid_stretch(block, 0, end), 1e-14);
+  }
+  ASSERT_NEAR(error[0] / error[1], 100.0, 15.0);
+
+  // a stretch of the step stays, and what turns it is not added to it
+  for (int a = 0; a < 4; a++) {
+    for (int j = 3 * node[a]; j < 3 * node[a] + 3; j++) {
+      p[j] = straight[j] = test_random(&random, -1e-9, 1e-9);
+    }
+  }
+  noli_rigid_bend_step(block, x, p);
+  for (int a = 0; a < 4; a++) {
+    for (int j = 3 * node[a]; j < 3 * node[a] + 3; j++) {
+      ASSERT_NEAR(p[j], straight[j], 1e-15);
+    }
+  }
+  world_done(&world);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(masses_are_those_of_the_volume),
                                      cmocka_unit_test(masses_are_those_given),
@@ -594,6 +652,7 @@ int main(void) {
                                      cmocka_unit_test(a_plate_moves_as_told),
                                      cmocka_unit_test(soft_bodies_are_tied_to_it),
                                      cmocka_unit_test(it_starts_turned),
-                                     cmocka_unit_test(bad_bodies_are_refused)};
+                                     cmocka_unit_test(bad_bodies_are_refused),
+                                     cmocka_unit_test(steps_bend)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

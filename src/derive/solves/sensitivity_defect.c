@@ -29,7 +29,7 @@ static NoliStatus require_tables(const NoliSim* sim) {
     NOLI_CHECK(sim->context, noli_derivatives_of(block) != NULL, NOLI_ERROR_ARGUMENT,
                "derivatives: elements of the type \"%s\" have none", block->type->name);
   }
-  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_FORCES; kind++) {
     const NoliConnectionForces* forces = problem->connection[kind].forces;
     NOLI_CHECK(sim->context, forces == NULL || forces->derivatives != NULL, NOLI_ERROR_ARGUMENT,
                "derivatives: %s have none", forces->name);

@@ -165,7 +165,7 @@ static NoliStatus list_connections(const NoliSensitivity* self, double scale, No
                                   .scale = scale,
                                   .damping_scale =
                                       stage->time.inertia ? h_e_sqr / stage->time.h_v : 0.0};
-  for (int32_t kind = 0; kind < NOLI_CONNECTION_KINDS; kind++) {
+  for (int32_t kind = 0; kind < NOLI_CONNECTION_FORCES; kind++) {
     const NoliConnections* connections = &stage->problem->connection[kind];
     if (connections->forces != NULL) {
       NOLI_TRY(connections->forces->derivatives->mixed(list, connections->data, self->wanted, &at));

@@ -10,6 +10,7 @@
 
 #include "fem/tets.h"
 #include "math/eigen.h"
+#include "math/rotation.h"
 #include "math/svd3.h"
 
 #include <math.h>
@@ -22,6 +23,7 @@ typedef struct Rigid {
   double* stiffness;  // (n_element) J
   double* radius_sqr; // (n_element) m^2, largest second moment of the mass over the mass
   double* arm;        // (n_element x 4 x 3) nodes from their centre at rest
+  bool* joined;       // (n_element) takes straight steps
 } Rigid;
 
 static const Rigid* rigid_of(const NoliBlock* block) {
@@ -52,6 +54,7 @@ static NoliStatus rigid_add(NoliBlock* block, int32_t begin, const NoliBlockBody
     NOLI_NEW_ZERO(block->context, self->stiffness, block->n_element);
     NOLI_NEW_ZERO(block->context, self->radius_sqr, block->n_element);
     NOLI_NEW_ZERO(block->context, self->arm, 12 * (int64_t)block->n_element);
+    NOLI_NEW_ZERO(block->context, self->joined, block->n_element);
     NOLI_TRY(noli_tets_allocate(block->context, block->n_element, block->node, &self->tets));
   }
   memcpy(block->node + 4 * (int64_t)begin, body->corner, 4 * sizeof *body->corner);
@@ -105,10 +108,31 @@ static void rigid_destroy(NoliBlock* block) {
   noli_free(block->context, self->stiffness);
   noli_free(block->context, self->radius_sqr);
   noli_free(block->context, self->arm);
+  noli_free(block->context, self->joined);
 }
 
 void noli_rigid_set_stiffness(NoliBlock* block, int32_t element, double stiffness) {
   ((Rigid*)block->self)->stiffness[element] = stiffness;
+}
+
+void noli_rigid_join(NoliBlock* block, int32_t element) {
+  ((Rigid*)block->self)->joined[element] = true;
+}
+
+static bool has_element(const NoliBlock* block, bool joined) {
+  bool any = false;
+  for (int32_t e = 0; e < block->n_element; e++) {
+    any = any || rigid_of(block)->joined[e] == joined;
+  }
+  return any;
+}
+
+bool noli_rigid_has_free(const NoliBlock* block) {
+  return has_element(block, false);
+}
+
+bool noli_rigid_has_joined(const NoliBlock* block) {
+  return has_element(block, true);
 }
 
 // ---- orientation --------------------------------------------------------------------------------
@@ -149,35 +173,77 @@ double noli_rigid_excess(const NoliBlock* block, const double* p) {
     NoliMat3 dA = noli_tets_deformation(&self->tets, e, p);
     NoliMat3 square = noli_transpose_mul33(dA, dA);
     double ratio = self->stiffness[e] / (self->mass[e] * self->radius_sqr[e]);
+    ratio = self->joined[e] ? ratio : 0.0;
     largest = fmax(largest, ratio * sqrt(noli_norm_sqr33(&square)));
   }
   return largest;
 }
 
-// The rotation R that minimizes the sum of |R (X - C) - (x - c)|^2 over the nodes, of equal masses:
-// that of U S V^T for the sum of (x - c) (X - C)^T = A J, J the moments of the nodes at rest.
+// The rotation R that minimizes the sum of |R (X - C) - (x - c)|^2 over the nodes, of equal masses,
+// with their centre c: that of U S V^T for the sum of (x - c) (X - C)^T = A J, J the moments of the
+// nodes at rest.
+static NoliMat3 rotation_of(const double* arm, const NoliVec3 at[4], NoliVec3* centre) {
+  NoliMat3 sum = {0}, U, V;
+  double sigma[3];
+  *centre = (NoliVec3){0};
+  for (int a = 0; a < 4; a++) {
+    *centre = noli_mul_add3(*centre, 0.25, at[a]);
+  }
+  for (int a = 0; a < 4; a++) {
+    sum = noli_add33(sum, noli_outer33(noli_sub3(at[a], *centre), noli_load3(arm + 3 * a)));
+  }
+  noli_svd3(&sum, &U, sigma, &V);
+  return noli_mul_transpose33(U, V);
+}
+
 void noli_rigid_turn_step(const NoliBlock* block, const double* x, double* p) {
-  const Rigid* self = rigid_of(block);
   for (int32_t e = 0; e < block->n_element; e++) {
-    const int32_t* node = block->node + 4 * (int64_t)e;
-    const double* arm = self->arm + 12 * (int64_t)e;
-    NoliVec3 end[4], centre = {0};
+    NoliVec3 end[4], centre;
     for (int a = 0; a < 4; a++) {
-      int64_t at = 3 * (int64_t)node[a];
+      int64_t at = 3 * (int64_t)block->node[4 * (int64_t)e + a];
       end[a] = noli_add3(noli_load3(x + at), noli_load3(p + at));
-      centre = noli_mul_add3(centre, 0.25, end[a]);
     }
-    NoliMat3 sum = {0}, U, V;
-    double sigma[3];
+    const double* arm = rigid_of(block)->arm + 12 * (int64_t)e;
+    NoliMat3 R = rotation_of(arm, end, &centre);
     for (int a = 0; a < 4; a++) {
-      sum = noli_add33(sum, noli_outer33(noli_sub3(end[a], centre), noli_load3(arm + 3 * a)));
-    }
-    noli_svd3(&sum, &U, sigma, &V);
-    NoliMat3 R = noli_mul_transpose33(U, V);
-    for (int a = 0; a < 4; a++) {
-      int64_t at = 3 * (int64_t)node[a];
+      int64_t at = 3 * (int64_t)block->node[4 * (int64_t)e + a];
       NoliVec3 to = noli_add3(centre, noli_mul33_vec(&R, noli_load3(arm + 3 * a)));
       noli_store3(p + at, noli_sub3(to, noli_load3(x + at)));
+    }
+  }
+}
+
+// Adds what is missing to R (S + E + W), the end of the straight step:
+//   R ((exp(W) - 1 - W) (S + E) + W (S + E - 1)),
+// so that rounding is that of a small correction.
+static void bend_step(const NoliBlock* block, int32_t e, const double* x, double* p) {
+  const Rigid* self = rigid_of(block);
+  const double* arm = self->arm + 12 * (int64_t)e;
+  NoliVec3 from[4], centre;
+  for (int a = 0; a < 4; a++) {
+    from[a] = noli_load3(x + 3 * (int64_t)block->node[4 * (int64_t)e + a]);
+  }
+  NoliMat3 R = rotation_of(arm, from, &centre);
+  NoliMat3 A = noli_tets_deformation(&self->tets, e, x);
+  NoliMat3 dA = noli_tets_deformation(&self->tets, e, p);
+  NoliMat3 S = noli_transpose_mul33(R, A), D = noli_transpose_mul33(R, dA);
+  NoliVec3 w = noli_vec3(0.5 * (D.m[2][1] - D.m[1][2]), 0.5 * (D.m[0][2] - D.m[2][0]),
+                         0.5 * (D.m[1][0] - D.m[0][1]));
+  NoliMat3 end = noli_add33(S, noli_scale33(0.5, noli_add33(D, noli_transpose33(D))));
+  NoliMat3 stretch = noli_add33(end, noli_scale33(-1.0, noli_identity3()));
+  NoliMat3 second = noli_rotation_second33(w), W = noli_cross33(w);
+  NoliMat3 missing = noli_add33(noli_mul33(second, end), noli_mul33(W, stretch));
+  missing = noli_mul33(R, missing);
+  for (int a = 0; a < 4; a++) {
+    double* own = p + 3 * (int64_t)block->node[4 * (int64_t)e + a];
+    noli_store3(own, noli_add3(noli_load3(own), noli_mul33_vec(&missing, noli_load3(arm + 3 * a))));
+  }
+}
+
+void noli_rigid_bend_step(const NoliBlock* block, const double* x, double* p) {
+  for (int32_t e = 0; e < block->n_element; e++) {
+    if (!rigid_of(block)->joined[e]) {
+      bend_step(block, e, x, p);
     }
   }
 }
@@ -253,7 +319,8 @@ static void rigid_elasticity(const void* data, const double* x, int64_t begin, i
   const Rigid* self = rigid_of(energy->block);
   for (int64_t e = begin; e < end; e++) {
     NoliLocal own = noli_local_at(out, 4, e - begin);
-    double k = energy->scale * self->stiffness[e];
+    double share = energy->share != NULL && self->joined[e] ? *energy->share : 1.0;
+    double k = share * energy->scale * self->stiffness[e];
     NoliMat3 rows = noli_load33(self->tets.rest_inverse + 9 * e);
     NoliVec3 g[4] = {{0}, noli_row33(&rows, 0), noli_row33(&rows, 1), noli_row33(&rows, 2)};
     g[0] = noli_scale3(-1.0, noli_add3(g[1], noli_add3(g[2], g[3])));

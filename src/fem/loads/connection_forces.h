@@ -60,6 +60,7 @@ typedef struct NoliConnectionDerivatives {
 
 struct NoliConnectionForces {
   const char* name;
+  bool eases; // softer in iterations that turn rigid bodies (solve/easing.h)
   // `energy` is borrowed.
   NoliEnergyTerm (*term)(const NoliConnectionEnergy* energy);
   double (*energy)(const void* data, int64_t s, const double* x); // J, of a stencil

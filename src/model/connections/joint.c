@@ -4,14 +4,15 @@
 // equation of nodes. Each equation gives one node of a rigid body as a combination of others, which
 // it follows: it is solved for the node with the largest coefficient, after the nodes that earlier
 // equations give have been replaced. An equation in which nothing remains is met already, as in
-// chains that are closed in a plane. A ball joint has one point, a hinge two on its axis, a weld
-// the four nodes.
-#include "model/connections/bindings.h"
+// chains that are closed in a plane. A joint with an equation that no node of a rigid body can
+// solve, or only by following many, becomes a constraint. A ball joint has one point, a hinge two
+// on its axis, a weld the four nodes. What shared points cannot express are constraints
+// (joint_constraints.c).
+#include "model/connections/joint.h"
 
 #include "base/sized.h"
 #include "define/choices.h"
-#include "define/connection.h"
-#include "math/vec3.h"
+#include "model/connections/bindings.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,10 +23,9 @@
 // A node of the joint's own body is given where its coefficient is not much smaller.
 #define OWN_SHARE 0.1
 
-// Largest distance of points that meet, relative to the size of the scene.
-#define MEETING 1e-4
-
-enum { MOST_POINTS = 4 };
+// A joint that would let a node follow more others than this is a constraint instead: long chains
+// of followers make matrices dense.
+enum { MOST_POINTS = 4, MOST_FOLLOWED = 16 };
 
 // A sum of nodes with coefficients, and a constant.
 typedef struct Sum {
@@ -45,12 +45,8 @@ typedef struct Joints {
   int32_t* node; // (n)
   int32_t* item; // (n)
   int32_t n;
-  int32_t n_met; // equations that are met already
+  bool* stiff; // (n_joints) one whose equations cannot be solved, or not by few nodes
 } Joints;
-
-static NoliVec3 joint_position(const Joints* joints, int32_t node) {
-  return noli_load3(joints->model->x0 + 3 * (int64_t)node);
-}
 
 static NoliStatus sum_add(Joints* joints, int32_t node, double coefficient) {
   NoliStatus status = NOLI_OK;
@@ -69,8 +65,12 @@ done:
 
 // ---- points -------------------------------------------------------------------------------------
 
+static NoliVec3 place_of(const NoliModel* model, int32_t node) {
+  return noli_load3(model->x0 + 3 * (int64_t)node);
+}
+
 // How far p is from the place in a tetrahedron with these weights, where none is below 0.
-static double outside(const Joints* joints, const int32_t* tet, NoliVec3 p, double weight[4]) {
+static double outside(const NoliModel* model, const int32_t* tet, NoliVec3 p, double weight[4]) {
   double sum = 0.0;
   NoliVec3 at = {0};
   for (int k = 0; k < 4; k++) {
@@ -79,18 +79,15 @@ static double outside(const Joints* joints, const int32_t* tet, NoliVec3 p, doub
   }
   for (int k = 0; k < 4; k++) {
     weight[k] /= sum;
-    at = noli_mul_add3(at, weight[k], joint_position(joints, tet[k]));
+    at = noli_mul_add3(at, weight[k], place_of(model, tet[k]));
   }
   return noli_norm3(noli_sub3(at, p));
 }
 
 // The point of a body that deforms: of the tetrahedron that is closest, or the closest vertex.
 // Returns its distance, m.
-static double find_point(const Joints* joints, int32_t body, NoliVec3 p, int32_t node[4],
-                         double weight[4], int32_t* n) {
-  const NoliModel* model = joints->model;
+static double find_point(const NoliModel* model, int32_t body, NoliVec3 p, NoliJointPoint* point) {
   double best = (double)INFINITY;
-  *n = 0;
   for (int32_t t = model->cell_first[body]; t < model->cell_first[body + 1]; t++) {
     const int32_t* tet = model->cell + 4 * (int64_t)t;
     double own[4], distance;
@@ -98,51 +95,57 @@ static double find_point(const Joints* joints, int32_t body, NoliVec3 p, int32_t
       continue;
     }
     (void)noli_tet_weights(model->x0, tet, p, own);
-    distance = outside(joints, tet, p, own);
+    distance = outside(model, tet, p, own);
     if (distance < best) {
       best = distance;
-      *n = 4;
-      memcpy(node, tet, 4 * sizeof *tet);
-      memcpy(weight, own, sizeof own);
+      point->n = 4;
+      memcpy(point->node, tet, 4 * sizeof *tet);
+      memcpy(point->weight, own, sizeof own);
     }
   }
   int32_t end = model->vert_first[body + 1] - noli_model_angle_count(model, body);
-  for (int32_t v = model->vert_first[body]; *n < 4 && v < end; v++) {
-    double distance = noli_norm3(noli_sub3(joint_position(joints, v), p));
+  for (int32_t v = model->vert_first[body]; point->n < 4 && v < end; v++) {
+    double distance = noli_norm3(noli_sub3(place_of(model, v), p));
     if (distance < best) {
       best = distance;
-      *n = 1;
-      node[0] = v;
-      weight[0] = 1.0;
+      *point = (NoliJointPoint){.n = 1, .node = {v}, .weight = {1.0}};
     }
   }
   return best;
+}
+
+NoliStatus noli_joint_point(const NoliModel* model, const char* where, int32_t body, NoliVec3 p,
+                            NoliJointPoint* point) {
+  NoliStatus status = NOLI_OK;
+  double distance = 0.0;
+  *point = (NoliJointPoint){0};
+  if (body != NOLI_NULL_INDEX && model->carried[body]) {
+    point->n = 4;
+    for (int k = 0; k < 4; k++) {
+      point->node[k] = model->vert_first[body] + k;
+    }
+    (void)noli_tet_weights(model->x0, point->node, p, point->weight);
+  } else if (body != NOLI_NULL_INDEX) {
+    distance = find_point(model, body, p, point);
+  }
+  NOLI_CHECK(model->context, distance <= NOLI_JOINT_MEETING * model->problem.size.d,
+             NOLI_ERROR_ARGUMENT, "%s: the point (%.6g, %.6g, %.6g) is %.3g m away from \"%s\"",
+             where, p.x, p.y, p.z, distance, model->name[body]);
+done:
+  return status;
 }
 
 // Adds the point p of a body, or of the world, to the equation. `where` starts messages.
 static NoliStatus add_point(Joints* joints, const char* where, int32_t body, NoliVec3 p,
                             double sign) {
   NoliStatus status = NOLI_OK;
-  const NoliModel* model = joints->model;
-  int32_t node[4], n = 4;
-  double weight[4], distance = 0.0;
-  if (body == NOLI_NULL_INDEX) {
+  NoliJointPoint point;
+  NOLI_TRY(noli_joint_point(joints->model, where, body, p, &point));
+  if (point.n == 0) {
     joints->sum.constant = noli_mul_add3(joints->sum.constant, sign, p);
-    return NOLI_OK;
   }
-  if (model->carried[body]) {
-    for (int k = 0; k < 4; k++) {
-      node[k] = model->vert_first[body] + k;
-    }
-    (void)noli_tet_weights(model->x0, node, p, weight);
-  } else {
-    distance = find_point(joints, body, p, node, weight, &n);
-  }
-  NOLI_CHECK(model->context, distance <= MEETING * model->problem.size.d, NOLI_ERROR_ARGUMENT,
-             "%s: the point (%.6g, %.6g, %.6g) is %.3g m away from \"%s\"", where, p.x, p.y, p.z,
-             distance, model->name[body]);
-  for (int32_t k = 0; k < n; k++) {
-    NOLI_TRY(sum_add(joints, node[k], sign * weight[k]));
+  for (int32_t k = 0; k < point.n; k++) {
+    NOLI_TRY(sum_add(joints, point.node[k], sign * point.weight[k]));
   }
 done:
   return status;
@@ -191,23 +194,20 @@ static int32_t choose_node(const Joints* joints, int32_t own, double* left) {
   return largest[0] >= OWN_SHARE * largest[1] && best[0] != NOLI_NULL_INDEX ? best[0] : best[1];
 }
 
-// Solves the equation sum = 0 for a node.
-static NoliStatus solve_equation(Joints* joints, const char* where, int32_t item, int32_t own) {
+// Solves the equation sum = 0 for a node. `*solved`: it could be.
+static NoliStatus solve_equation(Joints* joints, int32_t item, int32_t own, bool* solved) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = joints->model->context;
   double left;
   NOLI_TRY(replace_given(joints));
   int32_t node = choose_node(joints, own, &left);
-  if (left <= NO_COEFFICIENT) {
-    joints->n_met++;
+  *solved = left <= NO_COEFFICIENT;
+  if (*solved || node == NOLI_NULL_INDEX) {
     return NOLI_OK;
   }
-  NOLI_CHECK(context, node != NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
-             "%s: both sides are prescribed or deform, or other joints hold them: one body must be "
-             "rigid and free to follow",
-             where);
   Sum* given = &joints->given[joints->n];
   double by = -1.0 / joints->scale[node];
+  given->node.count = given->coefficient.count = 0;
   given->constant = noli_scale3(by, joints->sum.constant);
   for (int64_t i = 0; i < joints->sum.node.count; i++) {
     int32_t other = joints->sum.node.data[i];
@@ -217,37 +217,72 @@ static NoliStatus solve_equation(Joints* joints, const char* where, int32_t item
       NOLI_PUSH(context, &given->coefficient, coefficient);
     }
   }
-  joints->node[joints->n] = node;
-  joints->item[joints->n] = item;
-  joints->row[node] = joints->n++;
+  *solved = given->node.count <= MOST_FOLLOWED;
+  if (*solved) {
+    joints->node[joints->n] = node;
+    joints->item[joints->n] = item;
+    joints->row[node] = joints->n++;
+  }
 done:
   return status;
 }
 
-// The points that a joint shares, and those of the other side.
-static int32_t list_points(const Joints* joints, const NoliJointDef* joint, NoliVec3* own,
-                           NoliVec3* other) {
-  const NoliModel* model = joints->model;
-  int32_t type = noli_names_index(&noli_joint_names, joint->type), n = 1;
+// The points that a joint shares.
+static int32_t list_points(const NoliModel* model, const NoliJointDef* joint,
+                           NoliVec3 point[MOST_POINTS]) {
+  NoliJointType type = noli_joint_type(joint);
   NoliVec3 at = noli_load3(joint->at), axis = noli_normalize3(noli_load3(joint->axis));
-  own[0] = at;
   int32_t first = model->vert_first[joint->body];
   if (type == NOLI_JOINT_HINGE) {
-    double arm = 0.5 * noli_norm3(noli_sub3(joint_position(joints, first),
-                                            joint_position(joints, first + 1)));
-    own[0] = noli_mul_add3(at, arm, axis);
-    own[1] = noli_mul_add3(at, -arm, axis);
-    n = 2;
-  } else if (type == NOLI_JOINT_WELD) {
-    for (n = 0; n < MOST_POINTS; n++) {
-      own[n] = joint_position(joints, first + n);
+    double arm = 0.5 * noli_norm3(noli_sub3(place_of(model, first), place_of(model, first + 1)));
+    point[0] = noli_mul_add3(at, arm, axis);
+    point[1] = noli_mul_add3(at, -arm, axis);
+    return 2;
+  }
+  if (type == NOLI_JOINT_WELD) {
+    for (int32_t n = 0; n < MOST_POINTS; n++) {
+      point[n] = place_of(model, first + n);
     }
+    return MOST_POINTS;
   }
-  NoliVec3 apart = joint->has_to_at ? noli_sub3(noli_load3(joint->to_at), at) : noli_vec3(0, 0, 0);
-  for (int32_t k = 0; k < n; k++) {
-    other[k] = noli_add3(own[k], apart);
+  point[0] = at;
+  return type == NOLI_JOINT_BALL || type == NOLI_JOINT_UNIVERSAL ? 1 : 0;
+}
+
+// Whether a motion prescribes all of a rigid body.
+static bool is_prescribed(const NoliModel* model, const NoliSimDef* def, int32_t body) {
+  bool prescribed = false;
+  for (int32_t m = 0; m < def->n_motions; m++) {
+    const NoliMotionDef* motion = &def->motions[m];
+    bool all = !motion->free_axis[0] && !motion->free_axis[1] && !motion->free_axis[2];
+    prescribed = prescribed || (motion->body == body && all && model->carried[body]);
   }
-  return n;
+  return prescribed;
+}
+
+// What bodies a joint may have.
+static NoliStatus check_sides(const NoliModel* model, const NoliSimDef* def,
+                              const NoliJointDef* joint, const char* where) {
+  NoliStatus status = NOLI_OK;
+  NoliJointType type = noli_joint_type(joint);
+  bool world = joint->to == NOLI_NULL_INDEX;
+  bool points = type == NOLI_JOINT_BALL || type == NOLI_JOINT_DISTANCE;
+  NOLI_CHECK(model->context, model->carried[joint->body] || points, NOLI_ERROR_ARGUMENT,
+             "%s: \"%s\" is not rigid, so it has no axes: use a ball joint, or tie its vertices",
+             where, model->name[joint->body]);
+  NOLI_CHECK(model->context, world || !model->obstacle[joint->to], NOLI_ERROR_ARGUMENT,
+             "%s: \"%s\" is an obstacle: make it a rigid body with a prescribed motion", where,
+             model->name[joint->to]);
+  NOLI_CHECK(
+      model->context, world || points || model->carried[joint->to], NOLI_ERROR_ARGUMENT,
+      "%s: \"%s\" deforms, so it has no axes: use a ball joint, or tie its vertices to \"%s\"",
+      where, model->name[joint->to], model->name[joint->body]);
+  bool fixed = is_prescribed(model, def, joint->body);
+  NOLI_CHECK(model->context, !fixed || !(world || is_prescribed(model, def, joint->to)),
+             NOLI_ERROR_ARGUMENT, "%s: motions prescribe both sides, so there is nothing to join",
+             where);
+done:
+  return status;
 }
 
 static NoliStatus add_joint(Joints* joints, int32_t index) {
@@ -255,31 +290,28 @@ static NoliStatus add_joint(Joints* joints, int32_t index) {
   const NoliModel* model = joints->model;
   const NoliJointDef* joint = &joints->def->joints[index];
   NoliConnectionPrefix where = noli_connection_prefix(NOLI_CONNECTION_JOINT, joints->def, index);
-  NoliVec3 own[MOST_POINTS], other[MOST_POINTS];
-  int32_t n = list_points(joints, joint, own, other);
-  double apart = noli_norm3(noli_sub3(own[0], other[0]));
-  NOLI_CHECK(
-      model->context, model->carried[joint->body], NOLI_ERROR_ARGUMENT,
-      "%s: \"%s\" is not rigid: a joint is one of a rigid body; tie soft bodies to each other",
-      where.text, model->name[joint->body]);
-  NOLI_CHECK(model->context, apart <= MEETING * model->problem.size.d, NOLI_ERROR_ARGUMENT,
+  NoliVec3 point[MOST_POINTS];
+  NOLI_TRY(check_sides(model, joints->def, joint, where.text));
+  int32_t n = list_points(model, joint, point);
+  double apart = n > 0 && joint->has_to_at
+                     ? noli_norm3(noli_sub3(noli_load3(joint->to_at), noli_load3(joint->at)))
+                     : 0.0;
+  NOLI_CHECK(model->context, apart <= NOLI_JOINT_MEETING * model->problem.size.d,
+             NOLI_ERROR_ARGUMENT,
              "%s: its points are %.6g m apart at the start: place the bodies such that they meet",
              where.text, apart);
-  bool single = n == 1 || joint->to == NOLI_NULL_INDEX || model->carried[joint->to];
-  NOLI_CHECK(
-      model->context, single, NOLI_ERROR_ARGUMENT,
-      "%s: \"%s\" deforms, so it has no axes: use a ball joint, or tie its vertices to \"%s\"",
-      where.text, model->name[joint->to], model->name[joint->body]);
-  bool obstacle = joint->to != NOLI_NULL_INDEX && model->obstacle[joint->to];
-  NOLI_CHECK(model->context, !obstacle, NOLI_ERROR_ARGUMENT,
-             "%s: \"%s\" is an obstacle: make it a rigid body with a prescribed motion", where.text,
-             model->name[joint->to]);
-  for (int32_t k = 0; k < n; k++) {
+  int32_t before = joints->n;
+  bool solved = true;
+  for (int32_t k = 0; k < n && solved; k++) {
     joints->sum.node.count = 0;
     joints->sum.constant = noli_vec3(0.0, 0.0, 0.0);
-    NOLI_TRY(add_point(joints, where.text, joint->body, own[k], 1.0));
-    NOLI_TRY(add_point(joints, where.text, joint->to, own[k], -1.0));
-    NOLI_TRY(solve_equation(joints, where.text, index, joint->body));
+    NOLI_TRY(add_point(joints, where.text, joint->body, point[k], 1.0));
+    NOLI_TRY(add_point(joints, where.text, joint->to, point[k], -1.0));
+    NOLI_TRY(solve_equation(joints, index, joint->body, &solved));
+  }
+  joints->stiff[index] = !solved;
+  while (!solved && joints->n > before) {
+    joints->row[joints->node[--joints->n]] = NOLI_NULL_INDEX;
   }
 done:
   return status;
@@ -316,6 +348,7 @@ static void joints_free(Joints* joints) {
   noli_free(context, joints->given);
   noli_free(context, joints->node);
   noli_free(context, joints->item);
+  noli_free(context, joints->stiff);
 }
 
 static NoliStatus bind_joints(NoliModel* model, const NoliSimDef* def, NoliBindings* bindings) {
@@ -329,6 +362,7 @@ static NoliStatus bind_joints(NoliModel* model, const NoliSimDef* def, NoliBindi
   NOLI_NEW_ZERO(context, joints.given, most);
   NOLI_NEW(context, joints.node, most);
   NOLI_NEW(context, joints.item, most);
+  NOLI_NEW_ZERO(context, joints.stiff, def->n_joints);
   for (int32_t i = 0; i < model->problem.n_node; i++) {
     joints.row[i] = NOLI_NULL_INDEX;
   }
@@ -339,8 +373,11 @@ static NoliStatus bind_joints(NoliModel* model, const NoliSimDef* def, NoliBindi
     NOLI_TRY(add_joint(&joints, k));
   }
   NOLI_TRY(add_bindings(&joints, bindings));
-  noli_log(context, NOLI_LOG_INFO, "%d joints give %d nodes; %d of their equations are met already",
-           (int)def->n_joints, (int)joints.n, (int)joints.n_met);
+  NOLI_TRY(noli_joints_constrain(model, def, joints.stiff));
+  const NoliConnections* constraints = &model->problem.connection[NOLI_CONNECTION_CONSTRAINTS];
+  noli_log(context, NOLI_LOG_INFO,
+           "joints: %d, by which %d nodes follow others exactly; %d have constraints",
+           (int)def->n_joints, (int)joints.n, (int)constraints->n);
 done:
   joints_free(&joints);
   return status;
@@ -353,9 +390,22 @@ void noli_joint_def_init(NoliJointDef* def, size_t size) {
   noli_sized_default(def, size, &own, sizeof own);
 }
 
+NoliJointType noli_joint_type(const NoliJointDef* joint) {
+  return (NoliJointType)noli_names_index(&noli_joint_names, joint->type);
+}
+
 static const char* defect(const void* item) {
   const NoliJointDef* joint = item;
-  return noli_norm3(noli_load3(joint->axis)) > 0.0 ? NULL : "has an axis of 0";
+  if (noli_norm3(noli_load3(joint->axis)) == 0.0) {
+    return "has an axis of 0";
+  }
+  if (noli_joint_type(joint) == NOLI_JOINT_UNIVERSAL &&
+      noli_norm3(noli_load3(joint->to_axis)) == 0.0) {
+    return "is universal and has no \"b_axis\", the axis that turns with the other body";
+  }
+  return noli_joint_type(joint) == NOLI_JOINT_DISTANCE && !joint->has_to_at
+             ? "keeps a distance and has no \"b_at\", the point of the other body"
+             : NULL;
 }
 
 static NoliStatus check_joint(NoliContext* context, const NoliSimDef* def, int32_t index) {

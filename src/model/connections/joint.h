@@ -1,0 +1,28 @@
+// What shared points and constraints of joints have in common.
+#pragma once
+
+#include "define/choices.h"
+#include "define/connection.h"
+#include "model/model.h"
+
+// Largest distance of points that meet, relative to the size of the scene.
+#define NOLI_JOINT_MEETING 1e-4
+
+NoliJointType noli_joint_type(const NoliJointDef* joint);
+
+// A point of a body at the start as a combination of its vertices.
+typedef struct NoliJointPoint {
+  int32_t n; // 0: a point of the world
+  int32_t node[4];
+  double weight[4];
+} NoliJointPoint;
+
+// The point p of a body, or of the world: of the four nodes of a rigid body, which need not be near
+// it, or on a body that deforms, where it is an error, which `where` starts, if p is not on it.
+NOLI_WARN_UNUSED NoliStatus noli_joint_point(const NoliModel* model, const char* where,
+                                             int32_t body, NoliVec3 p, NoliJointPoint* point);
+
+// Adds the constraints of all joints: of those that are `stiff` (n_joints) all, of others what
+// shared points do not express.
+NOLI_WARN_UNUSED NoliStatus noli_joints_constrain(NoliModel* model, const NoliSimDef* def,
+                                                  const bool* stiff);

@@ -239,7 +239,8 @@ static void every_contact_is_on_one_rank(void** state) {
   expect_each_on_one_rank(&alone, &together);
 }
 
-// Several triangles and edges of a flat floor make one contact, or cancel.
+// Several triangles and edges of a flat floor make one contact, or cancel; so do those of all
+// surfaces with convergent contact.
 static void contacts_of_flat_floors_stay_together(void** state) {
   (void)state;
   for (Floor floor = TRIANGLES; floor <= CONVERGENT; floor++) {
@@ -395,9 +396,7 @@ static void assert_same_results(World* alone, World* together) {
   for (int32_t i = 0; i < n_pair[0]; i++) {
     const NoliPairForce *want = &pair[0][i], *got = &pair[1][i];
     assert_true(got->a == want->a && got->b == want->b && got->contacts == want->contacts);
-    if (got->min_distance != want->min_distance) { // both are INFINITY where contact has ended
-      ASSERT_NEAR(got->min_distance, want->min_distance, 1e-5 * want->min_distance);
-    }
+    ASSERT_NEAR(got->min_distance, want->min_distance, 1e-5 * want->min_distance);
     for (int k = 0; k < 3; k++) {
       ASSERT_NEAR(got->normal[k], want->normal[k], 1e-5 * largest);
       ASSERT_NEAR(got->friction[k], want->friction[k], 1e-5 * largest);
@@ -416,10 +415,9 @@ static void assert_same_results(World* alone, World* together) {
 
 static void results_are_those_of_one_rank(void** state) {
   (void)state;
-  static const char* const method[] = {"lagged",   "implicit", "lagged",
-                                       "implicit", "lagged",   "implicit"};
+  static const char* const method[] = {"lagged", "implicit", "lagged", "implicit"};
   for (size_t m = 0; m < sizeof method / sizeof *method; m++) {
-    Floor floor = (Floor)(m / 2);
+    Floor floor = m < 2 ? HALF_SPACE : TRIANGLES;
     World alone = pile_start(false, floor, method[m], 2);
     World together = pile_start(true, floor, method[m], 2);
     assert_int_equal(together.report.contacts, alone.report.contacts);
@@ -432,7 +430,7 @@ static void results_are_those_of_one_rank(void** state) {
 }
 
 // Every rank has the slips of all contacts, those of one rank, with the same bits as other ranks.
-static void assert_same_slips(const World* alone, const World* together, double tolerance) {
+static void assert_same_slips(const World* alone, const World* together) {
   const NoliState *one = &alone->sim->state, *other = &together->sim->state;
   int64_t n = one->sizes.n_slips, n_values = NOLI_STICK_NUMBERS * n;
   assert_int_equal(other->sizes.n_slips, n);
@@ -448,7 +446,7 @@ static void assert_same_slips(const World* alone, const World* together, double 
   assert_true(slip > 0.0);
   for (int64_t i = 0; i < n_values; i++) {
     int64_t k = i % NOLI_STICK_NUMBERS;
-    ASSERT_NEAR(other->slip[i], one->slip[i], tolerance * (k < 3 ? slip : largest[k]));
+    ASSERT_NEAR(other->slip[i], one->slip[i], 1e-5 * (k < 3 ? slip : largest[k]));
   }
 
   uint64_t first = noli_sim_state_hash(together->sim), own = first;
@@ -458,15 +456,14 @@ static void assert_same_slips(const World* alone, const World* together, double 
 
 static void contacts_that_stick_are_those_of_one_rank(void** state) {
   (void)state;
-  static const char* const method[] = {"lagged", "implicit", "lagged"};
-  for (int m = 0; m < 3; m++) {
-    Floor floor = (Floor)m;
+  static const char* const method[] = {"lagged", "implicit"};
+  for (int m = 0; m < 2; m++) {
+    Floor floor = m == 0 ? HALF_SPACE : TRIANGLES;
     World alone = pile_of_law(false, floor, method[m], "stick", 2);
     World together = pile_of_law(true, floor, method[m], "stick", 2);
     print_message("%s: %d iterations, on ranks %d\n", method[m],
                   (int)alone.report.newton_iterations, (int)together.report.newton_iterations);
-    // the runs may differ by one iteration
-    assert_same_slips(&alone, &together, floor == CONVERGENT ? 5e-5 : 1e-5);
+    assert_same_slips(&alone, &together);
     assert_same_results(&alone, &together);
     assert_int_equal(together.report.contacts_held, alone.report.contacts_held);
     assert_int_equal(together.report.contacts_sliding, alone.report.contacts_sliding);

@@ -1,6 +1,6 @@
 // Weights of convergent contact: flat parts do not depend on triangles, energies are those of the
 // definition by inclusion and exclusion, smooth, and infinite where surfaces touch.
-#include "support.h"
+#include "contact/random_patch.h"
 
 #include "contact/contact_set.h"
 #include "contact/convergent.h"
@@ -8,7 +8,6 @@
 #include "contact/ipc.h"
 
 // A tetrahedron, body 0, and a random patch of a grid, body 1; both deform.
-enum { GRID = 5, BODY = 4, PATCH = (GRID + 1) * (GRID + 1), N_VERT = BODY + PATCH };
 #define DHAT 0.8
 #define AREA0 0.3
 #define SHARE 0.375 // of vertices between bodies
@@ -18,7 +17,7 @@ typedef struct Patch {
   double x[3 * N_VERT];
   int32_t tri[6 * GRID * GRID];
   int32_t n_tri;
-  NoliVec3 u, v, normal; // of its plane
+  PatchFrame frame;
   NoliSurface* surface;
   NoliCandidates candidates;
   NoliSampling sampling;
@@ -30,15 +29,8 @@ typedef struct Patch {
   NoliContactSet set;
 } Patch;
 
-typedef struct PatchDef {
-  double holes;  // share of cells that are left out
-  double jitter; // of inner vertices, in cells
-  double fold;   // height over the plane, m, of vertices at random
-} PatchDef;
-
 static NoliVec3 place(const Patch* patch, double a, double b, double height) {
-  NoliVec3 p = noli_mul_add3(noli_scale3(a, patch->u), b, patch->v);
-  return noli_mul_add3(p, height, patch->normal);
+  return patch_place(&patch->frame, a, b, height);
 }
 
 static void set_weights(Patch* patch) {
@@ -64,40 +56,15 @@ static void set_weights(Patch* patch) {
                                        .guard = 0.5};
 }
 
-// Vertices at a, b = 0, 1, ... GRID, those inside off by the jitter; random diagonals.
 static void make_patch(Patch* patch, const PatchDef* def, TestRandom* random) {
-  static const int32_t tetrahedron[12] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3};
   *patch = (Patch){.context = test_context(1)};
   noli_contact_set_init(&patch->set);
-  NoliVec3 n = noli_vec3(test_random(random, -1, 1), 1.5, test_random(random, -1, 1));
-  patch->normal = noli_normalize3(n);
-  patch->u = noli_orthogonal3(patch->normal);
-  patch->v = noli_cross3(patch->u, patch->normal);
-  for (int32_t i = 0; i < PATCH; i++) {
-    int32_t a = i / (GRID + 1), b = i % (GRID + 1);
-    bool rim = a == 0 || b == 0 || a == GRID || b == GRID;
-    double jitter = rim ? 0.0 : def->jitter;
-    NoliVec3 p =
-        place(patch, a + test_random(random, -jitter, jitter),
-              b + test_random(random, -jitter, jitter), test_random(random, -def->fold, def->fold));
-    noli_store3(patch->x + 3 * (BODY + i), p);
-  }
-  for (int32_t a = 0; a < GRID; a++) {
-    for (int32_t b = 0; b < GRID; b++) {
-      int32_t p = a * (GRID + 1) + b, q = p + 1, r = p + GRID + 1, s = r + 1;
-      bool other = test_random(random, 0, 1) < 0.5;
-      const int32_t cell[6] = {p, q, other ? s : r, other ? p : q, s, r};
-      if (test_random(random, 0, 1) >= def->holes) {
-        memcpy(patch->tri + 3 * patch->n_tri, cell, sizeof cell);
-        patch->n_tri += 2;
-      }
-    }
-  }
+  patch->n_tri = patch_make(def, random, &patch->frame, patch->x, patch->tri);
   for (int32_t v = 0; v < BODY; v++) {
     noli_store3(patch->x + 3 * v, place(patch, 2.0 + (v == 1), 2.0 + (v == 2), 3.0 + (v == 3)));
   }
   const int32_t first[3] = {0, BODY, N_VERT};
-  NoliSurfaceParts parts[2] = {{.n_tri = 4, .tri = tetrahedron},
+  NoliSurfaceParts parts[2] = {{.n_tri = 4, .tri = patch_tetrahedron},
                                {.n_tri = patch->n_tri, .tri = patch->tri}};
   ASSERT_OK(noli_surface_create(patch->context, 2, first, parts, &patch->surface));
   set_weights(patch);
@@ -196,7 +163,7 @@ static void put_vertex(Patch* patch, TestRandom* random, double height) {
   if (kind < 2.0) {
     p = noli_mul_add3(q, kind < 1.0 ? 0.0 : test_random(random, 0, 1), noli_sub3(r, q));
   }
-  noli_store3(patch->x, noli_mul_add3(p, height, patch->normal));
+  noli_store3(patch->x, noli_mul_add3(p, height, patch->frame.normal));
 }
 
 // At a plane of any triangles the energy is that of the height, and the force points along the
@@ -207,7 +174,7 @@ static void planes_have_no_edges(void** state) {
   double worst = 0.0, aside = 0.0, most = 0.0;
   for (int k = 0; k < 40; k++) {
     Patch patch;
-    make_patch(&patch, &(PatchDef){.jitter = 0.3}, &random);
+    make_patch(&patch, &(PatchDef){.turned = true, .jitter = 0.3}, &random);
     ASSERT_OK(list_pairs(&patch, 0));
     for (int i = 0; i < 100; i++) {
       double height = test_random(&random, 1e-3, DHAT), force[3 * N_VERT] = {0.0};
@@ -219,7 +186,7 @@ static void planes_have_no_edges(void** state) {
       NoliVec3 f = noli_load3(force);
       double size = noli_norm3(f);
       if (size > 1e-6) {
-        aside = noli_larger(aside, noli_norm3(noli_cross3(f, patch.normal)) / size);
+        aside = noli_larger(aside, noli_norm3(noli_cross3(f, patch.frame.normal)) / size);
       }
       most = noli_larger(most, energy(&patch, patch.x, false) /
                                    noli_barrier(height * height, DHAT * DHAT));
@@ -276,8 +243,10 @@ static void energies_are_those_of_the_definition(void** state) {
   int64_t n = 0, n_negative = 0;
   for (int k = 0; k < 60; k++) {
     Patch patch;
-    make_patch(&patch, &(PatchDef){.holes = 0.1 * (k % 5), .jitter = 0.3, .fold = 0.3 * (k % 4)},
-               &random);
+    make_patch(
+        &patch,
+        &(PatchDef){.turned = true, .holes = 0.1 * (k % 5), .jitter = 0.3, .fold = 0.3 * (k % 4)},
+        &random);
     for (int i = 0; i < 20; i++) {
       const int32_t* t = patch.tri + 3 * (int32_t)test_random(&random, 0, patch.n_tri);
       int32_t p = i % 2 == 0 ? 0 : BODY + t[0];
@@ -310,7 +279,8 @@ static void gradients_are_those_of_the_energy(void** state) {
   int64_t n_negative = 0, n_parallel = 0;
   for (int k = 0; k < 200; k++) {
     Patch patch;
-    make_patch(&patch, &(PatchDef){.holes = 0.2, .jitter = 0.3, .fold = 0.4}, &random);
+    make_patch(&patch, &(PatchDef){.turned = true, .holes = 0.2, .jitter = 0.3, .fold = 0.4},
+               &random);
     double height = test_random(&random, 0.1, 0.6), force[3 * N_VERT] = {0.0}, p[3 * N_VERT];
     for (int32_t v = 0; v < BODY; v++) {
       noli_store3(patch.x + 3 * v,
@@ -321,8 +291,8 @@ static void gradients_are_those_of_the_energy(void** state) {
     const int32_t* t = patch.tri + 3 * (int32_t)test_random(&random, 0, patch.n_tri);
     for (int32_t v = 0; v < 2 && k % 2 == 1; v++) {
       NoliVec3 above = noli_load3(patch.x + 3 * (BODY + t[v]));
-      above = noli_mul_add3(above, 0.2 + test_random(&random, 0.0, 0.01), patch.normal);
-      above = noli_mul_add3(above, test_random(&random, -0.01, 0.01), patch.u);
+      above = noli_mul_add3(above, 0.2 + test_random(&random, 0.0, 0.01), patch.frame.normal);
+      above = noli_mul_add3(above, test_random(&random, -0.01, 0.01), patch.frame.u);
       noli_store3(patch.x + 3 * v, above);
     }
     ASSERT_OK(list_pairs(&patch, NOLI_NULL_INDEX));
@@ -442,8 +412,10 @@ static void touching_takes_infinite_energy(void** state) {
   double least = (double)INFINITY, flattest = (double)INFINITY;
   for (int k = 0; k < 200; k++) {
     Patch patch;
-    make_patch(&patch, &(PatchDef){.holes = 0.1 * (k % 5), .jitter = 0.3, .fold = 0.3 * (k % 6)},
-               &random);
+    make_patch(
+        &patch,
+        &(PatchDef){.turned = true, .holes = 0.1 * (k % 5), .jitter = 0.3, .fold = 0.3 * (k % 6)},
+        &random);
     ASSERT_OK(list_pairs(&patch, 0));
     for (int i = 0; i < 30; i++) {
       const int32_t* t = patch.tri + 3 * (int32_t)test_random(&random, 0, patch.n_tri);

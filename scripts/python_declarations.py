@@ -15,7 +15,7 @@ import tempfile
 
 # Structs that the library fills for its callers.
 RESULTS = ["StepTiming", "NewtonStat", "StepReport", "Energies", "BodyState", "Wrench", "Reaction", "PairForce",
-           "ContactInfo", "SurfacePoint", "RegionVolume", "SpringForce", "Diagnosis", "Defect", "MeshCheck", "Finding", "Summary",
+           "ContactInfo", "SurfacePoint", "RegionVolume", "SpringForce", "JointState", "Diagnosis", "Defect", "MeshCheck", "Finding", "Summary",
            "CheckpointInfo", "Stress", "SheetForces", "RodForces", "GradientReport"]
 # Integers that Python uses, too.
 CONSTANTS = ["NOLI_NULL_INDEX", "NOLI_ABI_VERSION", "NOLI_VERSION_NUMBER"]

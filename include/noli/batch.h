@@ -63,6 +63,14 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_batch_set_poses(NoliBatch* batch, int3
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_batch_set_forces(NoliBatch* batch, int32_t force,
                                                            const double* value);
 
+/// Targets of the motor in a coordinate of a joint in all copies: (n), as in
+/// noli_sim_set_joint_target.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_batch_set_joint_targets(NoliBatch* batch, int32_t joint,
+                                                                  int32_t coordinate,
+                                                                  const double* target);
+/// The joints of all copies, (n x n_joints), as in noli_sim_joints, written to the caller's array.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_batch_joints(NoliBatch* batch, NoliJointState* joints);
+
 /// Positions of all vertices of all copies, (n x n_vert x 3), m, written to the caller's array.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_batch_positions(NoliBatch* batch, double* x);
 /// Velocities of all vertices of all copies, (n x n_vert x 3), m/s, written to the caller's array.

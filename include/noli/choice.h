@@ -40,6 +40,7 @@ typedef enum NoliChoice {
   NOLI_CHOICE_GRADIENT_MODE,   ///< NoliGradientDef.mode
   NOLI_CHOICE_FRICTION_LAW,    ///< NoliSimDef.friction_law
   NOLI_CHOICE_JOINT,           ///< NoliJointDef.type
+  NOLI_CHOICE_MOTOR,           ///< NoliCoordinateDef.motor
 } NoliChoice;
 
 /// Number of kinds; they are numbered from 0.

@@ -421,6 +421,35 @@ static inline NoliSpringDef noli_default_spring_def(void) {
   return def;
 }
 
+/// A value at time t, s. Must be a pure function of its arguments, so that a step can be repeated.
+typedef double NoliTimeFn(void* user, double t);
+
+/// What acts in a coordinate of a joint: a turn about its axis, rad, or a travel along it, m, of
+/// `body` against `to`, 0 at the start. Units below are those of turns; those of travels are N/m
+/// for N m, and so on. Never changes its size.
+typedef struct NoliCoordinateDef {
+  double lower;      ///< rad, never passed, negative; default -INFINITY
+  double upper;      ///< rad, never passed, positive; default INFINITY
+  double stiffness;  ///< N m/rad, >= 0, of a spring; default 0
+  double rest;       ///< rad, where the spring has no torque; default 0
+  double damping;    ///< N m s/rad, >= 0; default 0
+  double friction;   ///< N m, >= 0: largest torque of dry friction, which holds below it; default 0
+  double armature;   ///< kg m^2, >= 0: inertia of a rotor in the coordinate; default 0
+  const char* motor; ///< what `target` is: "none" (default), "effort": N m; "position": rad, that
+                     ///< of a spring of `motor_stiffness` with a damper of `motor_damping`;
+                     ///< "speed": rad/s, of a damper of `motor_damping`
+  double target;     ///< default 0; noli_sim_set_joint_target (noli/live.h) replaces it
+  NoliTimeFn* target_at;  ///< NULL (default): `target` at all times; else the target at a time
+  void* user;             ///< of `target_at`; must outlive the simulation
+  double motor_stiffness; ///< N m/rad, >= 0; default 0
+  double motor_damping;   ///< N m s/rad, >= 0; default 0
+  double max_effort;      ///< N m, >= 0: the largest torque of the motor; default INFINITY
+  void* reserved[4];      ///< NULL
+} NoliCoordinateDef;
+
+/// The defaults named above.
+NOLI_API NoliCoordinateDef noli_default_coordinate_def(void);
+
 /// A joint: points that a rigid body shares with another body, or with the world, exactly.
 /// docs/background/rigid.md
 typedef struct NoliJointDef {
@@ -442,6 +471,8 @@ typedef struct NoliJointDef {
   const char* where; ///< prefix of messages about it, such as a place in a file; NULL (default):
                      ///< none
   double to_axis[3]; ///< the axis of `to` of a universal joint, whose `axis` is that of `body`
+  NoliCoordinateDef coordinate; ///< what acts in its turn, or in its travel where it has no turn
+  NoliCoordinateDef travel;     ///< what acts in its travel where it has a turn too
 } NoliJointDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_joint_def.

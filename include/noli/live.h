@@ -41,6 +41,23 @@ NOLI_API int32_t noli_sim_find_spring(const NoliSim* sim, const char* name);
 /// Name of a spring ("spring 0" and so on where the definition has none), owned by the simulation.
 NOLI_API const char* noli_sim_spring_name(const NoliSim* sim, int32_t spring);
 
+/// Number of joints of the definition.
+NOLI_API int32_t noli_sim_joint_count(const NoliSim* sim);
+/// Name of a joint -> index, or NOLI_NULL_INDEX if none has that name.
+NOLI_API int32_t noli_sim_find_joint(const NoliSim* sim, const char* name);
+/// Name of a joint ("joint 0" and so on where the definition has none), owned by the simulation.
+NOLI_API const char* noli_sim_joint_name(const NoliSim* sim, int32_t joint);
+
+/// Sets the target of the motor in a coordinate of a joint for the next steps, in place of that of
+/// the definition: an effort, a place or a speed (NoliCoordinateDef.motor); NaN: that of the
+/// definition again. Saved with the state; noli_sim_reset forgets it. Fails with
+/// NOLI_ERROR_ARGUMENT where there is no such joint, coordinate or motor, or the target is
+/// infinite.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_joint_target(NoliSim* sim, int32_t joint,
+                                                               int32_t coordinate, double target);
+/// The target of a motor at the present time; NaN where there is none.
+NOLI_API double noli_sim_joint_target(const NoliSim* sim, int32_t joint, int32_t coordinate);
+
 /// Vertices of a motion within its body, (n_node), owned by the simulation.
 NOLI_API const int32_t* noli_sim_motion_nodes(const NoliSim* sim, int32_t motion, int32_t* n_node);
 

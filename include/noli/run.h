@@ -9,6 +9,7 @@
 ///     forces.csv      one row per step and pair of entities in contact
 ///     reactions.csv   one row per step and motion; only where there are any
 ///     springs.csv     one row per step and spring; only where there are any
+///     joints.csv      one row per step and joint; only where there are any
 ///     volumes.csv     one row per step and region whose volume counts; only where there are any
 ///     probes.csv      one row per step, columns of the probes; only where there are any
 ///     summary.json    totals; rewritten with every checkpoint, "finished": false until the end

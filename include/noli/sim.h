@@ -356,6 +356,36 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_springs(NoliSim* sim, const NoliSp
 /// Forces of springs and dampers on vertices, N, (n_vert x 3), written to the caller's array.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_spring_forces(NoliSim* sim, double* force);
 
+/// Most coordinates of a joint: its turn, rad, or else its travel, m; and its travel where it
+/// turns.
+#define NOLI_JOINT_COORDINATES_MAX 2
+
+/// A joint at the present state. Efforts are those in its coordinates, N m or N, on `body`, at the
+/// end of the last step; force and torque are all that it exerts on `body`, efforts included, 0
+/// before a step. Never changes its size. docs/background/rigid.md
+typedef struct NoliJointState {
+  int32_t body;
+  int32_t to;           ///< NOLI_NULL_INDEX: the world
+  int32_t n;            ///< coordinates
+  double coordinate[2]; ///< rad or m, 0 at the start of the scene, over full turns
+  double speed[2];      ///< rad/s or m/s
+  double motor[2];      ///< effort of the motor
+  double limit[2];      ///< of limits
+  double spring[2];     ///< of the spring
+  double damper[2];     ///< of the damper
+  double friction[2];   ///< of dry friction
+  double at[3];         ///< m, the point of `body`
+  double force[3];      ///< N, at that point
+  double torque[3];     ///< N m, about that point
+  double reserved[4];
+} NoliJointState;
+
+/// All joints, in the order of the definition; the array is owned by the simulation and valid until
+/// the next call. Where joints form loops that leave forces undetermined, those are the smallest
+/// that balance. Names: noli_sim_joint_name (noli/live.h). Fails with NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_joints(NoliSim* sim, const NoliJointState** joints,
+                                                     int32_t* n_joints);
+
 /// A probe of a run: a quantity at some vertices of a body, reduced to one value for each of its
 /// components, a row for each step. Members that are 0 have their defaults. Never changes its size.
 typedef struct NoliProbeDef {

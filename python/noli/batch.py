@@ -116,6 +116,12 @@ class Batch(Hinted):
         values = given(values, (len(self), nodes, 3), what="values")
         self.context.call(lib.noli_batch_set_forces, self.c, self[0]._force(force), pointer_to(values, "double*"))
 
+    def set_joint_targets(self, joint: str | int, targets, coordinate: int = 0) -> None:
+        """Targets of the motor in a coordinate of a joint in all copies, (n): efforts, places or speeds."""
+        values = given(targets, (len(self),), what="targets")
+        self.context.call(lib.noli_batch_set_joint_targets, self.c, self[0]._joint(joint), coordinate,
+                          pointer_to(values, "double*"))
+
     # -- results: copies --
 
     def positions(self, out: np.ndarray | None = None) -> np.ndarray:
@@ -138,6 +144,12 @@ class Batch(Hinted):
     def body_states(self, body: str | int) -> np.recarray:
         """The states of a body in all copies: an array (n) with the fields of results.BodyState."""
         return self._records("BodyState", lib.noli_batch_body_states_sized, self[0]._body(body))
+
+    def joints(self) -> np.recarray:
+        """The joints of all copies: an array (n x joints) with the fields of results.JointState."""
+        made = np.zeros((len(self), len(self[0].joint_names)), record("JointState"))
+        self.context.call(lib.noli_batch_joints, self.c, pointer_to(made, "NoliJointState*"))
+        return made.view(np.recarray)
 
     def wrenches(self, body: str | int) -> np.recarray:
         """The wrenches on a body or half-space in all copies, about its centres: an array (n) with the fields of

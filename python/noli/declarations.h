@@ -455,6 +455,25 @@ typedef struct NoliSpringDef {
   const char* where;
 } NoliSpringDef;
 void noli_spring_def_init(NoliSpringDef* def, size_t size);
+typedef double NoliTimeFn(void* user, double t);
+typedef struct NoliCoordinateDef {
+  double lower;
+  double upper;
+  double stiffness;
+  double rest;
+  double damping;
+  double friction;
+  double armature;
+  const char* motor;
+  double target;
+  NoliTimeFn* target_at;
+  void* user;
+  double motor_stiffness;
+  double motor_damping;
+  double max_effort;
+  void* reserved[4];
+} NoliCoordinateDef;
+NoliCoordinateDef noli_default_coordinate_def(void);
 typedef struct NoliJointDef {
   uint32_t size;
   const char* name;
@@ -468,6 +487,8 @@ typedef struct NoliJointDef {
   double to_at[3];
   const char* where;
   double to_axis[3];
+  NoliCoordinateDef coordinate;
+  NoliCoordinateDef travel;
 } NoliJointDef;
 void noli_joint_def_init(NoliJointDef* def, size_t size);
 typedef struct NoliAugmentedLagrangianDef {
@@ -755,6 +776,23 @@ typedef struct NoliSpringForce {
 } NoliSpringForce;
 NoliStatus noli_sim_springs(NoliSim* sim, const NoliSpringForce** springs, int32_t* n_springs);
 NoliStatus noli_sim_spring_forces(NoliSim* sim, double* force);
+typedef struct NoliJointState {
+  int32_t body;
+  int32_t to;
+  int32_t n;
+  double coordinate[2];
+  double speed[2];
+  double motor[2];
+  double limit[2];
+  double spring[2];
+  double damper[2];
+  double friction[2];
+  double at[3];
+  double force[3];
+  double torque[3];
+  double reserved[4];
+} NoliJointState;
+NoliStatus noli_sim_joints(NoliSim* sim, const NoliJointState** joints, int32_t* n_joints);
 typedef struct NoliProbeDef {
   const char* name;
   const char* quantity;
@@ -841,6 +879,11 @@ const char* noli_sim_force_name(const NoliSim* sim, int32_t force);
 int32_t noli_sim_spring_count(const NoliSim* sim);
 int32_t noli_sim_find_spring(const NoliSim* sim, const char* name);
 const char* noli_sim_spring_name(const NoliSim* sim, int32_t spring);
+int32_t noli_sim_joint_count(const NoliSim* sim);
+int32_t noli_sim_find_joint(const NoliSim* sim, const char* name);
+const char* noli_sim_joint_name(const NoliSim* sim, int32_t joint);
+NoliStatus noli_sim_set_joint_target(NoliSim* sim, int32_t joint, int32_t coordinate, double target);
+double noli_sim_joint_target(const NoliSim* sim, int32_t joint, int32_t coordinate);
 const int32_t* noli_sim_motion_nodes(const NoliSim* sim, int32_t motion, int32_t* n_node);
 double* noli_sim_motion_targets(NoliSim* sim, int32_t motion, int32_t* n_node);
 typedef struct NoliPose {
@@ -928,6 +971,8 @@ NoliStatus noli_batch_reset(NoliBatch* batch, const bool* chosen);
 NoliStatus noli_batch_set_targets(NoliBatch* batch, int32_t motion, const double* target);
 NoliStatus noli_batch_set_poses(NoliBatch* batch, int32_t motion, const NoliPose* pose);
 NoliStatus noli_batch_set_forces(NoliBatch* batch, int32_t force, const double* value);
+NoliStatus noli_batch_set_joint_targets(NoliBatch* batch, int32_t joint, int32_t coordinate, const double* target);
+NoliStatus noli_batch_joints(NoliBatch* batch, NoliJointState* joints);
 NoliStatus noli_batch_positions(NoliBatch* batch, double* x);
 NoliStatus noli_batch_velocities(NoliBatch* batch, double* v);
 NoliStatus noli_batch_body_states_sized(NoliBatch* batch, int32_t body, NoliBodyState* states, size_t size);
@@ -980,6 +1025,7 @@ typedef enum NoliChoice {
   NOLI_CHOICE_GRADIENT_MODE,
   NOLI_CHOICE_FRICTION_LAW,
   NOLI_CHOICE_JOINT,
+  NOLI_CHOICE_MOTOR,
 } NoliChoice;
 int32_t noli_choice_kinds(void);
 const char* noli_choice_kind(NoliChoice kind);

@@ -321,6 +321,39 @@ class SpringForce(Result):
 
 
 @dataclass(slots=True, repr=False)
+class JointState(Result):
+    """A joint at the present state. Efforts are those in its coordinates, N m or N, on `body`, at the end of
+    the last step; force and torque are all that it exerts on `body`, efforts included, 0 before a step.
+    docs/background/rigid.md"""
+
+    body: int
+    #: -1: the world
+    to: int
+    #: coordinates
+    n: int
+    #: (2) rad or m, 0 at the start of the scene, over full turns
+    coordinate: np.ndarray
+    #: (2) rad/s or m/s
+    speed: np.ndarray
+    #: (2) effort of the motor
+    motor: np.ndarray
+    #: (2) of limits
+    limit: np.ndarray
+    #: (2) of the spring
+    spring: np.ndarray
+    #: (2) of the damper
+    damper: np.ndarray
+    #: (2) of dry friction
+    friction: np.ndarray
+    #: (3) m, the point of `body`
+    at: np.ndarray
+    #: (3) N, at that point
+    force: np.ndarray
+    #: (3) N m, about that point
+    torque: np.ndarray
+
+
+@dataclass(slots=True, repr=False)
 class Diagnosis(Result):
     """A finding about the last step, at most one of each kind."""
 

@@ -163,6 +163,11 @@ class Run(Hinted):
         return _table(self.directory / "reactions.csv")
 
     @property
+    def joints(self) -> np.recarray:
+        """joints.csv: a row for each step and joint."""
+        return _table(self.directory / "joints.csv")
+
+    @property
     def springs(self) -> np.recarray:
         """springs.csv: a row for each step and spring."""
         return _table(self.directory / "springs.csv")

@@ -409,6 +409,20 @@ class Simulation(Hinted):
         """Names of springs, in the order of springs()."""
         return [decode(lib.noli_sim_spring_name(self.c, i)) for i in range(lib.noli_sim_spring_count(self.c))]
 
+    @property
+    def joint_names(self) -> list[str]:
+        """Names of joints, in the order of joints()."""
+        return [decode(lib.noli_sim_joint_name(self.c, i)) for i in range(lib.noli_sim_joint_count(self.c))]
+
+    def joint_target(self, joint: str | int, coordinate: int = 0) -> float:
+        """The target of the motor in a coordinate of a joint at the present time; NaN where there is none."""
+        return lib.noli_sim_joint_target(self.c, self._joint(joint), coordinate)
+
+    def set_joint_target(self, joint: str | int, target: float, coordinate: int = 0) -> None:
+        """Sets the target of the motor in a coordinate of a joint for the next steps, in place of that of the scene: an
+        effort, a place or a speed; NaN: that of the scene again."""
+        self._call(lib.noli_sim_set_joint_target, self.c, self._joint(joint), coordinate, float(target))
+
     def motion_nodes(self, motion: str | int) -> np.ndarray:
         """Vertices of a motion within its body, (n)."""
         count = ffi.new("int32_t*")
@@ -617,6 +631,10 @@ class Simulation(Hinted):
         """Closed regions with a volume law: an array with the fields of results.RegionVolume."""
         return self._records("RegionVolume", lib.noli_sim_volumes, "int32_t*")
 
+    def joints(self) -> np.recarray:
+        """Joints of the definition: an array with the fields of results.JointState."""
+        return self._records("JointState", lib.noli_sim_joints, "int32_t*")
+
     def springs(self) -> np.recarray:
         """Springs of the definition: an array with the fields of results.SpringForce."""
         return self._records("SpringForce", lib.noli_sim_springs, "int32_t*")
@@ -698,6 +716,9 @@ class Simulation(Hinted):
 
     def _motion(self, motion) -> int:
         return self._index(motion, lib.noli_sim_find_motion, "motions", lib.noli_sim_motion_count, "motion")
+
+    def _joint(self, joint) -> int:
+        return self._index(joint, lib.noli_sim_find_joint, "joint_names", lib.noli_sim_joint_count, "joint")
 
     def _force(self, force) -> int:
         return self._index(force, lib.noli_sim_find_force, "forces", lib.noli_sim_force_count, "force")

@@ -78,6 +78,53 @@ class Examples(unittest.TestCase):
         self.assertLess(abs(height[-1] - height[-10]), 1e-4)
         self.assertAlmostEqual(pull, theory, delta=0.02 * theory)
 
+    def test_arm(self):
+        sim = noli.Simulation(SOURCE / "examples" / "arm.json")
+        sim.run()
+        self.assertEqual(sim.joint_names, ["shoulder", "elbow", "wrist", "guide"])
+        joints = dict(zip(sim.joint_names, sim.joints()))
+        place = {name: joint["coordinate"][0] for name, joint in joints.items()}
+        effort = {name: joint["motor"][0] for name, joint in joints.items()}
+        # motors miss their targets by what they bear
+        self.assertAlmostEqual(effort["shoulder"], 400 * (0.3 - place["shoulder"]), delta=1e-4)
+        self.assertAlmostEqual(effort["elbow"], 200 * (-1.6 - place["elbow"]), delta=1e-3)
+        # the hand and the weight of the plate compress its spring
+        g, pressed = 9.80665, -sim.wrench("plate").normal[1]
+        self.assertAlmostEqual(place["guide"], -0.0523, delta=2e-4)
+        self.assertAlmostEqual(joints["guide"]["spring"][0], pressed + 0.3 * g, delta=1e-4)
+        # the shoulder bears the arm and pulls the hand down
+        self.assertAlmostEqual(joints["shoulder"]["force"][1], 1.5 * g - pressed, delta=1e-4)
+        self.assertAlmostEqual(joints["guide"]["force"][0], -joints["shoulder"]["force"][0], delta=1e-4)
+        self.assertAlmostEqual(joints["shoulder"]["torque"][2], effort["shoulder"] + joints["shoulder"]["friction"][0],
+                               delta=1e-4)
+
+        # the host lifts the hand
+        sim.set_joint_target("shoulder", 0.8)
+        self.assertEqual(sim.joint_target("shoulder"), 0.8)
+        for _ in sim.steps(300):
+            pass
+        joints = dict(zip(sim.joint_names, sim.joints()))
+        self.assertAlmostEqual(joints["guide"]["coordinate"][0], -0.3 * g / 800, delta=1e-5)
+        self.assertAlmostEqual(joints["shoulder"]["coordinate"][0], 0.8, delta=0.02)
+        sim.set_joint_target("shoulder", float("nan"))
+        self.assertAlmostEqual(sim.joint_target("shoulder"), 0.3, delta=1e-12)
+        with self.assertRaises(noli.ArgumentError):
+            sim.set_joint_target("wrist", 1)
+        with self.assertRaisesRegex(KeyError, "elbow"):
+            sim.set_joint_target("ellbow", 1)
+
+    def test_arm_in_batches(self):
+        sim = noli.Simulation(SOURCE / "examples" / "arm.json")
+        batch = noli.Batch(sim, 3, threads=1)
+        batch.set_joint_targets("shoulder", [0.0, 0.2, 0.4])
+        for _ in range(60):
+            batch.step()
+        joints = batch.joints()
+        self.assertEqual(joints.shape, (3, 4))
+        np.testing.assert_array_less(0.1, np.diff(joints["coordinate"][:, 0, 0]))
+        for copy, own in zip(batch, joints):
+            np.testing.assert_array_equal(copy.joints()["force"], own["force"])
+
     def test_twenty_bodies(self):
         (accelerations, rigid), _ = quietly(example("twenty_bodies").main)
         np.testing.assert_allclose(accelerations, rigid, atol=1e-4)

@@ -10,7 +10,8 @@
   X(joints, NoliJointDef, joint, JOINT)
 
 // Those of them that have a history, LIST.csv.
-#define NOLI_CONNECTION_HISTORIES(X) X(springs, NoliSpringDef, spring, SPRING)
+#define NOLI_CONNECTION_HISTORIES(X)                                                               \
+  X(springs, NoliSpringDef, spring, SPRING) X(joints, NoliJointDef, joint, JOINT)
 
 // All but the bodies.
 #define NOLI_ITEM_LISTS(X)                                                                         \

@@ -248,6 +248,19 @@ static const NoliNumber of_joint[] = {
   N(NoliJointDef, to_at, "its point on the other body", FINITE),
   N(NoliJointDef, to_axis, "its axis on the other body", FINITE),
 };
+static const NoliNumber of_coordinate[] = {
+  N(NoliCoordinateDef, lower, "the lower limit", IN(-BEYOND, BEYOND)),
+  N(NoliCoordinateDef, upper, "the upper limit", IN(-BEYOND, BEYOND)),
+  N(NoliCoordinateDef, stiffness, "the stiffness", IN(0.0, NOLI_MATERIAL_MAX)),
+  N(NoliCoordinateDef, rest, "the rest", FINITE),
+  N(NoliCoordinateDef, damping, "the damping", IN(0.0, NOLI_MATERIAL_MAX)),
+  N(NoliCoordinateDef, friction, "the friction", IN(0.0, NOLI_MATERIAL_MAX)),
+  N(NoliCoordinateDef, armature, "the armature", IN(0.0, NOLI_MATERIAL_MAX)),
+  N(NoliCoordinateDef, target, "the target of the motor", FINITE),
+  N(NoliCoordinateDef, motor_stiffness, "the stiffness of the motor", IN(0.0, NOLI_MATERIAL_MAX)),
+  N(NoliCoordinateDef, motor_damping, "the damping of the motor", IN(0.0, NOLI_MATERIAL_MAX)),
+  N(NoliCoordinateDef, max_effort, "the largest effort of the motor", IN(0.0, BEYOND)),
+};
 static const NoliNumber of_probe[] = {
   N(NoliProbeDef, n_node, "the number of vertices", FROM(0)),
   N(NoliProbeDef, body, "the body", FROM(0)),
@@ -326,6 +339,7 @@ static const NoliNumberTable tables[NOLI_NUMBERS_COUNT] = {
   [NOLI_NUMBERS_FORCE] = T(NoliForceDef, of_force),
   [NOLI_NUMBERS_PAIR] = T(NoliPairDef, of_pair),
   [NOLI_NUMBERS_VOLUME] = T(NoliVolumeDef, of_volume),
+  [NOLI_NUMBERS_COORDINATE] = T(NoliCoordinateDef, of_coordinate),
 #define TABLE_OF(list, type, item, ITEM) [NOLI_NUMBERS_##ITEM] = T(type, of_##item),
   NOLI_CONNECTION_LISTS(TABLE_OF)
 #undef TABLE_OF

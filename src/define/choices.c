@@ -1,6 +1,7 @@
 #include "define/choices.h"
 
 #include "collide/ccd.h"
+#include "fem/loads/joint_coordinates.h"
 #include "fem/loads/volume_law.h"
 #include "integrate/integrator.h"
 #include "linalg/solver.h"
@@ -32,6 +33,12 @@ static const NoliNamed forces[] = {
     [NOLI_FORCE_PRESSURE] = {"pressure", "Pa on the current area of faces, against the normals."},
 };
 
+static const NoliNamed motors[] = {
+    [NOLI_MOTOR_NONE] = {"none", "There is no motor."},
+    [NOLI_MOTOR_EFFORT] = {"effort", "It exerts a torque or force."},
+    [NOLI_MOTOR_POSITION] = {"position", "It holds a coordinate, as a spring and a damper."},
+    [NOLI_MOTOR_SPEED] = {"speed", "It holds a speed, as a damper."},
+};
 static const NoliNamed joints[] = {
     [NOLI_JOINT_BALL] = {"ball", "Both bodies share a point."},
     [NOLI_JOINT_HINGE] = {"hinge", "They share an axis."},
@@ -113,6 +120,7 @@ const NoliNames noli_material_names = {"material law", material_at, NULL, 0};
 const NoliNames noli_proxy_names = {"collision proxy", NULL, proxies, COUNT(proxies)};
 const NoliNames noli_force_names = {"kind of force", NULL, forces, COUNT(forces)};
 const NoliNames noli_joint_names = {"type of joint", NULL, joints, COUNT(joints)};
+const NoliNames noli_motor_names = {"kind of motor", NULL, motors, COUNT(motors)};
 const NoliNames noli_region_names = {"region", NULL, regions, COUNT(regions)};
 const NoliNames noli_volume_model_names = {"model of volumes", NULL, noli_volume_models,
                                            NOLI_VOLUME_MODELS};

@@ -47,6 +47,9 @@ typedef enum NoliJointType {
   NOLI_JOINT_DISTANCE,
 } NoliJointType;
 
+// Kinds of motors are those of fem/loads/joint_coordinates.h.
+extern const NoliNames noli_motor_names;
+
 extern const NoliNames noli_integrator_names;
 extern const NoliNames noli_solver_names;
 extern const NoliNames noli_termination_names;

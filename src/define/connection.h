@@ -56,7 +56,8 @@ typedef struct NoliConnectionType {
 
   const char* columns; // after the entities that it joins
   int32_t n_value;
-  // The values of an item at positions x and velocities v; `lagged` as of its dampers at x.
+  // The values of an item at positions x and velocities v; `lagged` as of its dampers at x. NULL:
+  // those of joints (measure/joints.h).
   void (*report)(const struct NoliModel* model, int32_t index, const double* lagged,
                  const double* x, const double* v, double* value);
 } NoliConnectionType;

@@ -153,6 +153,13 @@ static void fill_body_choices(NoliBodyDef* body) {
   use(&body->proxy.kind, defaults.proxy.kind);
 }
 
+// Copies of the definition share names of the table.
+static void fill_motor(NoliCoordinateDef* coordinate) {
+  use(&coordinate->motor, noli_default_coordinate_def().motor);
+  int32_t motor = noli_names_find(&noli_motor_names, coordinate->motor);
+  coordinate->motor = motor >= 0 ? noli_names_at(&noli_motor_names, motor).name : coordinate->motor;
+}
+
 // Replaces names that are NULL by their defaults.
 static void fill_choices(Made* made) {
   NoliSimDef* def = &made->def;
@@ -175,6 +182,8 @@ static void fill_choices(Made* made) {
     use(&joints[i].type, noli_default_joint_def().type);
     int32_t type = noli_names_find(&noli_joint_names, joints[i].type);
     joints[i].type = type >= 0 ? noli_names_at(&noli_joint_names, type).name : joints[i].type;
+    fill_motor(&joints[i].coordinate);
+    fill_motor(&joints[i].travel);
   }
 }
 

@@ -21,7 +21,8 @@ typedef struct BatchCall {
   NoliBatch* batch;
   const bool* chosen; // NULL: all
   NoliStatus (*call)(const struct BatchCall* call, int32_t index);
-  int32_t item; // a motion, a force or a body
+  int32_t item; // a motion, a force, a joint or a body
+  int32_t part; // a coordinate of the joint
   const void* in;
   void* out;
   size_t size; // of an item of `out`
@@ -212,6 +213,36 @@ static NoliStatus force_one(const BatchCall* call, int32_t index) {
 NoliStatus noli_batch_set_forces(NoliBatch* batch, int32_t force, const double* value) {
   NOLI_REQUIRE(batch != NULL ? batch->context : NULL, batch != NULL && value != NULL);
   BatchCall call = {.batch = batch, .call = force_one, .item = force, .in = value};
+  return call_all(&call);
+}
+
+static NoliStatus joint_target_one(const BatchCall* call, int32_t index) {
+  return noli_sim_set_joint_target(call->batch->sim[index], call->item, call->part,
+                                   ((const double*)call->in)[index]);
+}
+
+NoliStatus noli_batch_set_joint_targets(NoliBatch* batch, int32_t joint, int32_t coordinate,
+                                        const double* target) {
+  NOLI_REQUIRE(batch != NULL ? batch->context : NULL, batch != NULL && target != NULL);
+  BatchCall call = {
+      .batch = batch, .call = joint_target_one, .item = joint, .part = coordinate, .in = target};
+  return call_all(&call);
+}
+
+static NoliStatus joints_of(const BatchCall* call, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliJointState* joints;
+  int32_t n;
+  NOLI_TRY(noli_sim_joints(call->batch->sim[index], &joints, &n));
+  memcpy((NoliJointState*)call->out + (size_t)index * (size_t)n, joints,
+         (size_t)n * sizeof *joints);
+done:
+  return status;
+}
+
+NoliStatus noli_batch_joints(NoliBatch* batch, NoliJointState* joints) {
+  NOLI_REQUIRE(batch != NULL ? batch->context : NULL, batch != NULL && joints != NULL);
+  BatchCall call = {.batch = batch, .call = joints_of, .out = joints};
   return call_all(&call);
 }
 

@@ -2,6 +2,7 @@
 #include "measure/connections.h"
 
 #include "fem/loads/spring.h"
+#include "measure/joints.h"
 
 #include <string.h>
 
@@ -18,7 +19,20 @@ done:
   return status;
 }
 
-NoliStatus noli_sim_connection_values(const NoliSim* sim, int32_t kind, double** value) {
+// Those of joints follow from the balance of all bodies.
+static NoliStatus joint_values(NoliSim* sim, double* value) {
+  NoliStatus status = NOLI_OK;
+  const NoliJointState* joints;
+  int32_t n;
+  NOLI_TRY(noli_sim_joints(sim, &joints, &n));
+  for (int32_t i = 0; i < n; i++) {
+    noli_joint_values(&joints[i], value + i * (int64_t)NOLI_JOINT_VALUES);
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_sim_connection_values(NoliSim* sim, int32_t kind, double** value) {
   NoliStatus status = NOLI_OK;
   const NoliConnectionType* type = noli_connection_list(kind)->type;
   int32_t n = noli_connection_count(kind, sim->definition.def);
@@ -26,6 +40,9 @@ NoliStatus noli_sim_connection_values(const NoliSim* sim, int32_t kind, double**
   *value = NULL;
   NOLI_TRY(lag_now(sim, &sim->model->problem.connection[kind], &lagged));
   NOLI_NEW(sim->context, *value, n * (int64_t)type->n_value);
+  if (kind == NOLI_CONNECTION_JOINT) {
+    return joint_values(sim, *value);
+  }
   for (int32_t i = 0; i < n; i++) {
     type->report(sim->model, i, lagged, sim->state.x, sim->state.v,
                  *value + i * (int64_t)type->n_value);

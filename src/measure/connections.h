@@ -6,5 +6,4 @@
 
 // The values of all items of a type that reports any, at the present state, owned by the caller.
 // Fails with NOLI_ERROR_MEMORY.
-NOLI_WARN_UNUSED NoliStatus noli_sim_connection_values(const NoliSim* sim, int32_t kind,
-                                                       double** value);
+NOLI_WARN_UNUSED NoliStatus noli_sim_connection_values(NoliSim* sim, int32_t kind, double** value);

@@ -16,6 +16,7 @@
 #include "define/connection.h"
 #include "define/definition.h"
 #include "model/connections/bindings.h"
+#include "model/connections/joint_coordinates.h"
 #include "model/face_loads.h"
 #include "model/gcp_build.h"
 #include "model/rank_parts.h"
@@ -212,9 +213,10 @@ static void stiffen_joints(NoliProblem* problem, double time, double gravity) {
   }
 }
 
-// Stiffness of rigid bodies: about STIFF times what a step gives their masses to do, so that their
-// stretch is below 1e-6 unless something moves them by more than their size in a step. Gravity
-// alone, as in long steps and without inertia, stretches no body by more than that either.
+// Stiffness of rigid bodies, and of limits of joints: about STIFF times what a step gives their
+// masses to do, so that their stretch is below 1e-6 unless something moves them by more than their
+// size in a step. Gravity alone, as in long steps and without inertia, stretches no body by more
+// than that either.
 void noli_model_stiffen_rigid(NoliModel* model) {
   NoliProblem* problem = &model->problem;
   double time = model->integrator->quasi_static ? problem->inertia.static_time : model->h;
@@ -228,6 +230,7 @@ void noli_model_stiffen_rigid(NoliModel* model) {
     }
   }
   stiffen_joints(problem, time, gravity);
+  noli_coordinates_stiffen(&problem->coordinates, time, gravity);
 }
 
 NoliSceneSize noli_model_size(const NoliModel* model, const double* X) {
@@ -813,6 +816,7 @@ static NoliStatus build_conditions(NoliModel* model, const NoliSimDef* def) {
   NOLI_TRY(check_followers(model));
   NOLI_TRY(copy_forces(model, def));
   NOLI_TRY(add_forces(model, def));
+  NOLI_TRY(noli_model_add_coordinates(model, def));
 done:
   return status;
 }
@@ -988,6 +992,7 @@ static void release_parts(NoliModel* model) {
     }
     noli_free(context, connections->first);
   }
+  noli_coordinates_free(context, &problem->coordinates);
   noli_pair_table_free(context, &problem->contact.body_pairs.others);
   noli_pair_table_free(context, &problem->contact.pairs.number);
 }

@@ -218,7 +218,7 @@ done:
 static NoliStatus head_connections(NoliContext* context, const NoliHistorySource* source,
                                    int32_t kind, char** header) {
   const NoliConnectionList* list = noli_connection_list(kind);
-  char text[256];
+  char text[512];
   snprintf(text, sizeof text, "step,time,%s,body,to,%s\n", list->noun, list->type->columns);
   return noli_connection_count(kind, source->sim->definition.def) > 0
              ? copy_header(context, text, header)

@@ -69,6 +69,9 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_build_motions(const NoliSceneSource* sour
                                                      NoliScene* scene, const NoliSceneNode* root);
 NOLI_WARN_UNUSED NoliStatus noli_scene_build_forces(const NoliSceneSource* source, NoliScene* scene,
                                                     const NoliSceneNode* root);
+// What acts in the coordinates of a joint, and whether its other point is given.
+NOLI_WARN_UNUSED NoliStatus noli_scene_build_joint(const NoliSceneSource* source, NoliScene* scene,
+                                                   const NoliSceneNode* entry, NoliJointDef* joint);
 NOLI_WARN_UNUSED NoliStatus noli_scene_build_connections(const NoliSceneSource* source,
                                                          NoliScene* scene,
                                                          const NoliSceneNode* root);

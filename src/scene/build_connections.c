@@ -126,7 +126,7 @@ static NoliStatus build_connections_add_entry(const NoliSceneSource* source, Nol
                    "\"%.80s\" is an obstacle; %s", noli_scene_string(&body), list->type->obstacle);
   noli_scene_store(entry, formats[kind], &item, list->size);
   if (kind == NOLI_CONNECTION_JOINT) {
-    item.joint.has_to_at = noli_scene_member(entry, "b_at").value != NULL;
+    NOLI_TRY(noli_scene_build_joint(source, scene, entry, &item.joint));
   }
   const char* defect = list->type->defect != NULL ? list->type->defect(&item) : NULL;
   NOLI_SCENE_CHECK(source, entry, defect == NULL, "the %s %s", list->noun, defect);

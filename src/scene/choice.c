@@ -14,7 +14,7 @@ static const NoliNames mesh_part_names = {"part of a mesh", NULL, noli_mesh_part
 static const NoliNames sheet_pattern_names = {"pattern of sheets", NULL, noli_sheet_patterns,
                                               NOLI_SHEET_PATTERNS};
 
-enum { N_KINDS = NOLI_CHOICE_JOINT + 1 };
+enum { N_KINDS = NOLI_CHOICE_MOTOR + 1 };
 
 static const NoliNames* const kinds[N_KINDS] = {
     [NOLI_CHOICE_INTEGRATOR] = &noli_integrator_names,
@@ -31,6 +31,7 @@ static const NoliNames* const kinds[N_KINDS] = {
     [NOLI_CHOICE_PROXY] = &noli_proxy_names,
     [NOLI_CHOICE_FORCE] = &noli_force_names,
     [NOLI_CHOICE_JOINT] = &noli_joint_names,
+    [NOLI_CHOICE_MOTOR] = &noli_motor_names,
     [NOLI_CHOICE_VOLUME_REGION] = &noli_region_names,
     [NOLI_CHOICE_VOLUME_MODEL] = &noli_volume_model_names,
     [NOLI_CHOICE_MESH_PART] = &mesh_part_names,

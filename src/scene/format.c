@@ -383,6 +383,37 @@ SHARED_OBJECT(
           "Damping of all together: times the speed at which the ends part.",
           INTO(NoliSpringDef, damping)));
 LIST(springs, noli_scene_spring_format, 0, "a list of objects");
+// build_joints.c reads limits and targets of motors
+OBJECT(motor, "motor", NOLI_SCENE_EXACTLY_ONE,
+       GROUPED("effort", expression, "N m or N", "Its effort, a number or an expression of t."),
+       GROUPED("position", expression, "rad or m",
+               "Where it pulls the coordinate, a number or an expression of t."),
+       GROUPED("speed", expression, "rad/s or m/s",
+               "The speed that it holds, a number or an expression of t."),
+       FIELD("stiffness", not_negative, "0", "N m/rad or N/m",
+             "Of a motor with a position: effort by distance.",
+             INTO(NoliCoordinateDef, motor_stiffness)),
+       FIELD("damping", not_negative, "0", "N m s/rad or N s/m",
+             "Effort by speed, or by the difference from the wanted speed.",
+             INTO(NoliCoordinateDef, motor_damping)),
+       FIELD("max_effort", not_negative, NULL, "N m or N", "Largest effort; default: none.",
+             INTO(NoliCoordinateDef, max_effort)));
+#define COORDINATE_FIELDS                                                                          \
+  FIELD("limits", pair_of_numbers, NULL, "rad or m",                                               \
+        "Lower and upper limit, never passed, around 0; default: none."),                          \
+      FIELD("stiffness", not_negative, "0", "N m/rad or N/m", "Stiffness of a spring.",            \
+            INTO(NoliCoordinateDef, stiffness)),                                                   \
+      FIELD("rest", number, "0", "rad or m", "Where the spring has no effort.",                    \
+            INTO(NoliCoordinateDef, rest)),                                                        \
+      FIELD("damping", not_negative, "0", "N m s/rad or N s/m", "Effort of a damper by speed.",    \
+            INTO(NoliCoordinateDef, damping)),                                                     \
+      FIELD("friction", not_negative, "0", "N m or N",                                             \
+            "Largest effort of dry friction, which holds below it.",                               \
+            INTO(NoliCoordinateDef, friction)),                                                    \
+      FIELD("armature", not_negative, "0", "kg m^2 or kg",                                         \
+            "Inertia of a rotor in the coordinate.", INTO(NoliCoordinateDef, armature)),           \
+      FIELD("motor", motor, NULL, NULL, "A motor.", ITS_MEMBERS)
+SHARED_OBJECT(noli_scene_coordinate_format, "travel", NOLI_SCENE_ANY, COORDINATE_FIELDS);
 FROM_TABLE(joint_type, NOLI_CHOICE_JOINT);
 SHARED_OBJECT(
     noli_scene_joint_format, "joint", NOLI_SCENE_ANY,
@@ -406,7 +437,10 @@ SHARED_OBJECT(
           "The axis of `b` of a universal joint, whose `axis` is that of `a`.",
           INTO(NoliJointDef, to_axis)),
     FIELD("contact", boolean, "false", NULL, "Whether the two bodies collide.",
-          INTO(NoliJointDef, contact)));
+          INTO(NoliJointDef, contact)),
+    COORDINATE_FIELDS,
+    FIELD("travel", noli_scene_coordinate_format, NULL, NULL,
+          "What acts in the travel of a joint that turns too."));
 LIST(joints, noli_scene_joint_format, 0, "a list of objects");
 // solver, debug: build.c; output: build.c, build_probes.c
 

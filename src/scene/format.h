@@ -6,8 +6,9 @@
 // needs nothing but its line here. What JSON cannot say (names that must exist, selections that
 // must not be empty) is read and checked where the definition is built, by what the key is about:
 // bodies, obstacles and half-spaces in build_bodies.c, motions and forces in build_motions.c,
-// connections in build_connections.c, contact, friction and pairs in build_contact.c, probes in
-// build_probes.c, designs in build_design.c, the rest in build.c.
+// connections in build_connections.c, coordinates of joints in build_joints.c, contact, friction
+// and pairs in build_contact.c, probes in build_probes.c, designs in build_design.c, the rest in
+// build.c.
 #pragma once
 
 #include "base/context.h"
@@ -77,7 +78,8 @@ struct NoliSceneType {
 
 // The scene. It is stored in a NoliSimDef, its parts below in the definition they are named
 // after: NoliBodyDef (bodies and obstacles), NoliPartDef, NoliVolumeDef, NoliHalfSpaceDef,
-// NoliPairDef, NoliSceneOutput, NoliProbeDef, NoliDesignDef and its parts.
+// NoliPairDef, NoliJointDef and its NoliCoordinateDef, NoliSceneOutput, NoliProbeDef, NoliDesignDef
+// and its parts.
 extern const NoliSceneType noli_scene_format;
 extern const NoliSceneType noli_scene_body_format;
 extern const NoliSceneType noli_scene_obstacle_format;
@@ -89,6 +91,7 @@ extern const NoliSceneType noli_scene_pair_format;
   extern const NoliSceneType noli_scene_##item##_format;
 NOLI_CONNECTION_LISTS(NOLI_SCENE_CONNECTION_FORMAT)
 #undef NOLI_SCENE_CONNECTION_FORMAT
+extern const NoliSceneType noli_scene_coordinate_format;
 extern const NoliSceneType noli_scene_output_format;
 extern const NoliSceneType noli_scene_probe_format;
 extern const NoliSceneType noli_scene_design_format;

@@ -552,3 +552,11 @@ void noli_scene_load_at(void* user, double t, const double X[3], double value[3]
   }
   noli_scene_end_evaluation(force->variables);
 }
+
+double noli_scene_target_at(void* user, double t) {
+  const NoliSceneForce* target = user;
+  noli_scene_begin_evaluation(target->variables);
+  double value = noli_scene_evaluate(&target->value[0], t);
+  noli_scene_end_evaluation(target->variables);
+  return value;
+}

@@ -69,7 +69,8 @@ void noli_scene_move(void* user, double t0, double t1, int32_t n_node, const int
 // it is NULL, the first ones.
 void noli_scene_box_centre(int32_t n_node, const int32_t* node, const double* x, double centre[3]);
 
-// A load: the `user` of noli_scene_load_at.
+// A load, or, of the first value alone, a target: the `user` of noli_scene_load_at, or of
+// noli_scene_target_at.
 typedef struct NoliSceneForce {
   NoliSceneExpression value[3];
   NoliSceneVariables* variables;
@@ -77,6 +78,8 @@ typedef struct NoliSceneForce {
 
 // A NoliForceFn for a NoliSceneForce. Several threads may call it at once.
 void noli_scene_load_at(void* user, double t, const double X[3], double value[3]);
+// A NoliTimeFn for a NoliSceneForce.
+double noli_scene_target_at(void* user, double t);
 
 // Reads "from" and "to".
 NOLI_WARN_UNUSED NoliStatus noli_scene_read_times(const NoliSceneSource* source,

@@ -65,8 +65,7 @@ void noli_scene_store(const NoliSceneNode* node, const NoliSceneType* type, void
     }
     if (field->holds == NOLI_SCENE_HOLDS_MEMBERS) {
       noli_scene_store(&value, field->type, definition, size);
-    } else {
-      NOLI_ASSERT(field->size == size);
+    } else if (field->size == size) {
       store_value(&value, field, (char*)definition + field->offset);
     }
   }

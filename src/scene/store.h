@@ -5,7 +5,8 @@
 #include "text/node.h"
 
 // Stores all values of `node`, a checked object of this type, that go into a definition of `size`
-// bytes. Members whose key is absent keep what they hold; words in the place of numbers
+// bytes; others go into another one, as those of a joint and of its coordinate do. Members whose
+// key is absent keep what they hold; words in the place of numbers
 // ("adaptive") count as 0.
 void noli_scene_store(const NoliSceneNode* node, const NoliSceneType* type, void* definition,
                       size_t size);

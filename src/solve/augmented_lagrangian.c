@@ -118,11 +118,15 @@ static size_t vector_bytes(const NoliStage* stage) {
 }
 
 // Largest fraction of stage->search.step from x that keeps the fraction `keep` of each element's
-// volume.
+// volume, and of each way to a limit of a joint.
 static NoliStatus bound_inversion(NoliStage* stage, const double* x, double keep, bool valid_end,
                                   double* bound) {
-  return noli_problem_inversion_bound(stage->problem, stage->context, x, stage->search.step, keep,
-                                      valid_end, bound, &stage->record.blocking);
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_problem_inversion_bound(stage->problem, stage->context, x, stage->search.step, keep,
+                                        valid_end, bound, &stage->record.blocking));
+  *bound = noli_stage_bound_coordinates(stage, x, valid_end ? 1.0 : 1.0 - keep, *bound);
+done:
+  return status;
 }
 
 // The same at y.
@@ -272,6 +276,7 @@ static NoliStatus place_boundary(Solve* solve) {
   solve->boundary_done = bound >= 1.0;
   if (solve->boundary_done) {
     noli_prescribed_set_targets(stage, stage->here->x);
+    noli_stage_track_coordinates(stage);
   }
   NOLI_TRY(noli_stage_energy(stage));
 done:
@@ -509,6 +514,7 @@ static NoliStatus start_from_prediction(Solve* solve) {
     stage->here->x[j] += stage->search.step[j];
   }
   noli_stage_follow(stage, stage->here->x);
+  noli_stage_track_coordinates(stage);
   NOLI_TRY(noli_stage_energy(stage));
 done:
   return status;

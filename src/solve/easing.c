@@ -10,6 +10,10 @@
 // times.
 #define STRETCH_SHARE 0.1
 
+// Without inertia it is bodies alone that resist loads: as stiff as this they bear those of a
+// thousand times gravity.
+#define STATIC_SHARE 1e-3
+
 // How often bodies may be softened again in a solve, as when they meet others.
 enum { MOST_SOFTENED = 3 };
 
@@ -28,7 +32,8 @@ static double share_for(const NoliStage* stage, const double* p) {
   }
   const NoliJointConstraints* joints = problem->connection[NOLI_CONNECTION_CONSTRAINTS].data;
   most = joints != NULL ? fmax(most, h_sqr * noli_joint_excess(joints, p)) : most;
-  return most > STRETCH_SHARE ? STRETCH_SHARE / most : 1.0;
+  double share = most > STRETCH_SHARE ? STRETCH_SHARE / most : 1.0;
+  return stage->time.inertia ? share : fmax(share, STATIC_SHARE);
 }
 
 static bool has_rigid(const NoliStage* stage) {

@@ -1,5 +1,6 @@
 #include "solve/prescribed.h"
 
+#include "math/mat3.h"
 #include "solve/predictor.h"
 
 #include <string.h>
@@ -157,6 +158,72 @@ bool noli_prescribed_give_up(NoliStage* stage, const double* x) {
   return true;
 }
 
+// The displacements of the nodes `to` of a body by the affine motion of the nodes `from` of
+// another.
+static void extend_motion(NoliStage* stage, const int32_t* from, const int32_t* to) {
+  const double *x = stage->here->x, *p = stage->search.step;
+  NoliVec3 x0 = noli_load3(x + 3 * (int64_t)from[0]), p0 = noli_load3(p + 3 * (int64_t)from[0]);
+  NoliVec3 side[3], moved[3];
+  for (int k = 0; k < 3; k++) {
+    side[k] = noli_sub3(noli_load3(x + 3 * (int64_t)from[k + 1]), x0);
+    moved[k] = noli_sub3(noli_load3(p + 3 * (int64_t)from[k + 1]), p0);
+  }
+  NoliMat3 sides = noli_columns33(side[0], side[1], side[2]);
+  NoliMat3 motion = noli_columns33(moved[0], moved[1], moved[2]), inverse = noli_inverse33(&sides);
+  NoliMat3 gradient = noli_mul33(motion, inverse);
+  for (int k = 0; k < 4; k++) {
+    NoliVec3 arm = noli_sub3(noli_load3(x + 3 * (int64_t)to[k]), x0);
+    noli_store3(stage->search.step + 3 * (int64_t)to[k],
+                noli_add3(p0, noli_mul33_vec(&gradient, arm)));
+  }
+}
+
+// Rigid bodies whose joints have coordinates move with prescribed ones: those stay as they are, so
+// no limit stops the motion. Whether there are any.
+static bool carry_joined(NoliStage* stage) {
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  const NoliCoordinates* all = &stage->problem->coordinates;
+  bool *moves = stage->search.unknown, any = false, found = all->n > 0;
+  memset(moves, 0, (size_t)stage->problem->n_vert * sizeof *moves);
+  for (int32_t i = 0; i < prescribed->n; i++) {
+    moves[prescribed->node[i]] = prescribed->axes[i] == NOLI_ALL_AXES;
+  }
+  while (found) {
+    found = false;
+    for (int32_t k = 0; k < all->n; k++) {
+      const int32_t *a = all->node + NOLI_COORDINATE_NODES * (int64_t)k, *b = a + 4;
+      if (all->item[k].in_world || moves[a[0]] == moves[b[0]]) {
+        continue;
+      }
+      const int32_t *from = moves[a[0]] ? a : b, *to = moves[a[0]] ? b : a;
+      extend_motion(stage, from, to);
+      for (int n = 0; n < 4; n++) {
+        moves[to[n]] = true;
+      }
+      found = any = true;
+    }
+  }
+  return any;
+}
+
+// The motion of the prescribed nodes alone, everything else at rest, or with what joints carry,
+// if that is free.
+static NoliStatus filter_motion(NoliStage* stage, NoliStepFilter* filter) {
+  NoliStatus status = NOLI_OK;
+  size_t bytes = (size_t)stage->problem->n_vert * 3 * sizeof(double);
+  memset(stage->search.step, 0, bytes);
+  noli_prescribed_set_step(stage);
+  bool carried = carry_joined(stage);
+  NOLI_TRY(noli_stage_filter_step_to(stage, 1.0, 0.5, filter));
+  if (carried && filter->ccd < 1.0) {
+    memset(stage->search.step, 0, bytes);
+    noli_prescribed_set_step(stage);
+    NOLI_TRY(noli_stage_filter_step_to(stage, 1.0, 0.5, filter));
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
   NoliStatus status = NOLI_OK;
   NoliPrescribed* prescribed = &stage->prescribed;
@@ -166,12 +233,9 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
   bool predicted;
   NOLI_TRY(noli_predict(stage, velocity, &predicted));
   if (!predicted && noli_prescribed_moves(prescribed)) {
-    // the motion of the prescribed nodes alone, everything else at rest
-    memset(stage->search.step, 0, (size_t)stage->problem->n_vert * 3 * sizeof(double));
-    noli_prescribed_set_step(stage);
     // as far as contact and elements allow
     NoliStepFilter filter;
-    NOLI_TRY(noli_stage_filter_step_to(stage, 1.0, 0.5, &filter));
+    NOLI_TRY(filter_motion(stage, &filter));
     for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
       stage->here->x[j] += filter.ccd * stage->search.step[j];
     }
@@ -179,6 +243,7 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
     if (filter.ccd >= 1.0) {
       noli_prescribed_set_targets(stage, stage->here->x);
     }
+    noli_stage_track_coordinates(stage);
     NOLI_TRY(noli_stage_audit(stage, stage->here->x));
     prescribed->done = share_done(stage, stage->here->x);
     prescribed->springs.done_at_update = prescribed->springs.done_before = prescribed->done;

@@ -12,6 +12,7 @@
 #include "fem/loads/curved_faces.h"
 #include "fem/loads/pressure.h"
 #include "fem/loads/connection_forces.h"
+#include "fem/loads/joint_coordinates.h"
 #include "fem/loads/volume.h"
 #include "linalg/followers.h"
 #include "noli/sim.h"
@@ -166,6 +167,7 @@ typedef struct NoliProblem {
   NoliVolumes volumes; // closed regions that resist a change of their volume
   NoliPressedFaces pressed;
   NoliConnections connection[NOLI_CONNECTION_FORCES];
+  NoliCoordinates coordinates; // of joints
 
   NoliSurface* surface;
   NoliContactSettings contact;

@@ -244,6 +244,7 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
 
   stage->here = &stage->point[0];
   stage->trial = &stage->point[1];
+  NOLI_NEW_ZERO(context, stage->coordinates, problem->coordinates.n);
   NOLI_TRY(create_terms(stage));
   NOLI_TRY(noli_system_create(context, &problem->followers, problem->n_vert, stage->terms.n,
                               &stage->system));
@@ -297,6 +298,7 @@ void noli_stage_destroy(NoliStage** owner) {
   noli_free(context, stage->loads.curved);
 
   // points, terms, contact
+  noli_free(context, stage->coordinates);
   noli_free(context, stage->search.unknown);
   noli_system_destroy(&stage->system);
   noli_free(context, stage->prescribed.node);
@@ -515,6 +517,7 @@ NoliStatus noli_stage_accept(NoliStage* stage) {
   stage->here = stage->trial;
   stage->trial = before;
   noli_friction_end_reset(stage->work.friction_end);
+  noli_stage_track_coordinates(stage);
   noli_stage_list_terms(stage);
   noli_stage_list_contact_terms(stage);
   return stage->problem->contact.model->has_targets ? NOLI_OK
@@ -579,6 +582,10 @@ static NoliStatus add_contact_forces(const NoliStage* stage, double scale, doubl
   NOLI_TRY(end_forces(stage, divided, force));
 done:
   return status;
+}
+
+NoliStatus noli_stage_add_contact_forces(const NoliStage* stage, double* force) {
+  return add_contact_forces(stage, stage->time.h_e * stage->time.h_e, force);
 }
 
 NoliStatus noli_stage_contact_forces(const NoliStage* stage, double* force) {

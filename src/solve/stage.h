@@ -245,6 +245,7 @@ struct NoliStage {
   NoliStageContact contact;
   NoliStageAdhesion adhesion;
   NoliStageFriction friction;
+  NoliCoordinateStep* coordinates; // (problem->coordinates.n)
   NoliStageTerms terms;
 
   NoliStageWork work;
@@ -348,6 +349,10 @@ void noli_stage_act_on_nodes(const NoliStage* stage, double* force);
 NOLI_WARN_UNUSED NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliPoint* at,
                                                      int32_t n_terms);
 
+// Notes the coordinates of joints at the current point, from which those of the next one differ by
+// less than half a turn.
+void noli_stage_track_coordinates(NoliStage* stage);
+
 // trial = here + alpha step.
 void noli_stage_set_trial(NoliStage* stage, double alpha);
 
@@ -382,7 +387,13 @@ int64_t noli_stage_contact_count(const NoliStage* stage);
 // Smallest distance of the contacts, m; INFINITY without contacts.
 double noli_stage_min_distance(const NoliStage* stage);
 
-// Adds contact forces to `force` (n_vert x 3), N; resultants of contact and friction to `pairs`.
+// Adds all forces but those in coordinates of joints, inertia included, where they act: not moved
+// from followers to their nodes.
+NOLI_WARN_UNUSED NoliStatus noli_stage_add_own_forces(NoliStage* stage, double* force);
+
+// Adds contact forces to `force` (n_vert x 3), N, where they act, or moved to nodes; resultants of
+// contact and friction to `pairs`.
+NOLI_WARN_UNUSED NoliStatus noli_stage_add_contact_forces(const NoliStage* stage, double* force);
 NOLI_WARN_UNUSED NoliStatus noli_stage_contact_forces(const NoliStage* stage, double* force);
 NOLI_WARN_UNUSED NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs);
 
@@ -513,6 +524,10 @@ typedef struct NoliStepFilter {
 
 NOLI_WARN_UNUSED NoliStatus noli_stage_filter_step(NoliStage* stage, double safety,
                                                    NoliStepFilter* filter);
+
+// The length `alpha` of stage->search.step from x, or a smaller one at which no joint has covered
+// more than `safety` of its way to a limit.
+double noli_stage_bound_coordinates(NoliStage* stage, const double* x, double safety, double alpha);
 
 // Limits `step` as noli_stage_filter_step does, for alpha in [0, reach], reach a power of two.
 // Other steps follow this one: it may be shortened where that costs less.

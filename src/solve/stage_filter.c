@@ -116,6 +116,17 @@ done:
   return status;
 }
 
+double noli_stage_bound_coordinates(NoliStage* stage, const double* x, double safety,
+                                    double alpha) {
+  double bound = noli_coordinates_bound(&stage->problem->coordinates, stage->coordinates, x,
+                                        stage->search.step, safety);
+  if (bound >= alpha) {
+    return alpha;
+  }
+  stage->record.blocking = (NoliBlockingElement){.block = NOLI_NULL_INDEX};
+  return bound;
+}
+
 static NoliStatus filter_step(NoliStage* stage, double safety, bool shorten,
                               NoliStepFilter* filter) {
   NoliStatus status = NOLI_OK;
@@ -131,6 +142,7 @@ static NoliStatus filter_step(NoliStage* stage, double safety, bool shorten,
   double alpha;
   NOLI_TRY(noli_problem_inversion_bound(problem, stage->context, stage->here->x, stage->search.step,
                                         0.1, false, &alpha, &stage->record.blocking));
+  alpha = noli_stage_bound_coordinates(stage, stage->here->x, safety, alpha);
   filter->inversion = alpha;
   filter->shortened = false;
 

@@ -447,3 +447,31 @@ NoliStatus noli_stage_add_all_forces(NoliStage* stage, double* force) {
 done:
   return status;
 }
+
+NoliStatus noli_stage_add_own_forces(NoliStage* stage, double* force) {
+  NoliStatus status = NOLI_OK;
+  const NoliEnergyTerm* term = stage->here->term;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  double *gradient = stage->search.gradient, scale = stage->time.h_e * stage->time.h_e;
+  memset(gradient, 0, (size_t)n * sizeof *gradient);
+
+  // those of which other ranks have others, then the others
+  for (int pass = 0; pass < 2; pass++) {
+    for (int32_t i = 0; i < stage->terms.n; i++) {
+      bool in_joint = noli_term_is_in_joints(&stage->terms.term[i]);
+      bool left_out = noli_stage_has(stage, i, NOLI_ROLE_CONTACT) || in_joint;
+      if (term[i].divided == (pass == 0) && !left_out) {
+        NOLI_TRY(add_gradient(stage, &term[i], gradient));
+      }
+    }
+    if (pass == 0 && noli_rank_count(stage->context) > 1) {
+      NOLI_TRY(noli_ranks_sum(stage->context, gradient, n));
+    }
+  }
+  for (int64_t j = 0; j < n; j++) {
+    force[j] -= gradient[j] / scale;
+  }
+  NOLI_TRY(noli_stage_add_contact_forces(stage, force));
+done:
+  return status;
+}

@@ -14,7 +14,7 @@ typedef enum NoliTermRole {
   NOLI_ROLE_ELASTIC = 1 << 1,
   NOLI_ROLE_DAMPING = 1 << 2, // proportional to stiffness
   NOLI_ROLE_VOLUME = 1 << 3,
-  NOLI_ROLE_DRAG = 1 << 4, // damping proportional to mass
+  NOLI_ROLE_DRAG = 1 << 4, // damping proportional to mass, dampers and friction of joints
   NOLI_ROLE_LOAD = 1 << 5,
   NOLI_ROLE_TARGET_SPRINGS = 1 << 6, // of prescribed nodes that contact has stopped
   NOLI_ROLE_ADHESION = 1 << 7,
@@ -28,6 +28,7 @@ typedef struct NoliTermType {
   const char* name;
   NoliTermRole role;
   bool on_vertices; // stencils may contain followers
+  bool in_joints;   // what acts in coordinates of joints
   size_t size;      // of a term's own data
 
   // The number of terms of this type in a problem. NULL: one.
@@ -85,6 +86,11 @@ typedef struct NoliTerm {
   X(pressure)                                                                                      \
   X(curved_pressure)                                                                               \
   X(target_springs)                                                                                \
+  X(joint_springs)                                                                                 \
+  X(joint_motors)                                                                                  \
+  X(joint_friction)                                                                                \
+  X(joint_dampers)                                                                                 \
+  X(joint_armatures)                                                                               \
   X(adhesion)                                                                                      \
   X(friction)                                                                                      \
   X(contact)                                                                                       \
@@ -93,6 +99,9 @@ typedef struct NoliTerm {
 #define NOLI_TERM_DECLARATION(name) extern const NoliTermType noli_term_##name;
 NOLI_TERM_TYPES(NOLI_TERM_DECLARATION)
 #undef NOLI_TERM_DECLARATION
+
+// Whether joints exert the forces of a term.
+bool noli_term_is_in_joints(const NoliTerm* term);
 
 // The list as an array of n.
 const NoliTermType* const* noli_term_types(int32_t* n);

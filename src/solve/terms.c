@@ -550,6 +550,12 @@ const NoliTermType noli_term_implicit_friction = {.name = "implicit friction",
                                                   .on_vertices = true,
                                                   .count = count_contact};
 
+bool noli_term_is_in_joints(const NoliTerm* term) {
+  const ConnectionTerm* connections = term->self;
+  return term->type->in_joints ||
+         (term->type == &noli_term_connections && connections->of->forces->in_joints);
+}
+
 const NoliTermType* const* noli_term_types(int32_t* n) {
 #define NOLI_TERM_ENTRY(name) &noli_term_##name,
   static const NoliTermType* const types[] = {NOLI_TERM_TYPES(NOLI_TERM_ENTRY)};

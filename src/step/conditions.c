@@ -4,6 +4,7 @@
 #include "math/vec3.h"
 #include "model/motion_targets.h"
 #include "step/face_forces.h"
+#include "step/joints.h"
 
 #include <string.h>
 
@@ -112,7 +113,7 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t, int32_t 
       add_consistent_load(sim, force->def.body, acceleration);
     }
   }
-  return NOLI_OK;
+  return noli_sim_aim_motors(sim, t);
 }
 
 // Whether all vertices of the moved body are on the side where the motion ends.

@@ -4,6 +4,7 @@
 #include "solve/prescribed.h"
 #include "step/fallback.h"
 #include "step/integration.h"
+#include "step/joints.h"
 
 #include <math.h>
 #include <string.h>
@@ -131,7 +132,8 @@ NoliStatus noli_sim_begin_energy_check(NoliSim* sim) {
   }
   // prescribed nodes as the integrator starts them
   double kinetic = noli_problem_kinetic_energy(&sim->model->problem, sim->vectors.v_start,
-                                               sim->stage->n_threads);
+                                               sim->stage->n_threads) +
+                   noli_sim_armature_energy(sim, false);
   start->kappa = sim->stage->contact.kappa;
   if (sim->energy.stands && sim->energy.end.h_e == sim->stage->time.h_e) {
     start->energy = sim->energy.end.energy;
@@ -141,7 +143,7 @@ NoliStatus noli_sim_begin_energy_check(NoliSim* sim) {
   }
   sim->energy.end.stage = NULL;
   NOLI_TRY(energy_check_contact_energy(sim, &start->contact));
-  start->contact += noli_sim_stored_in_slips(sim, false);
+  start->contact += noli_sim_stored_in_slips(sim, false) + noli_sim_stored_in_joints(sim, false);
   start->energy += kinetic;
   start->magnitude += kinetic;
 done:
@@ -180,14 +182,15 @@ NoliStatus noli_sim_check_energy(NoliSim* sim) {
   if (!stage->time.inertia) {
     return NOLI_OK;
   }
-  double end, motion = 0.0, loads = work_of_loads(sim);
+  double end, motion = 0.0, loads = work_of_loads(sim) + noli_sim_work_of_motors(sim);
   NOLI_TRY(deformation_energy(sim, stage->problem->solver.method->knows_energy,
                               &sim->energy.end.energy, &sim->energy.end.magnitude));
   sim->energy.end.h_e = stage->time.h_e;
   sim->energy.end.stage = stage;
   end = sim->energy.end.energy;
-  end +=
-      noli_problem_kinetic_energy(&sim->model->problem, sim->vectors.v_next, sim->stage->n_threads);
+  end += noli_problem_kinetic_energy(&sim->model->problem, sim->vectors.v_next,
+                                     sim->stage->n_threads) +
+         noli_sim_armature_energy(sim, true);
 
   // a barrier that has become stiffer stores more
   double stiffer = start->kappa > 0.0 ? fmax(stage->contact.kappa / start->kappa, 1.0) : 1.0;

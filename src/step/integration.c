@@ -4,6 +4,7 @@
 #include "solve/prescribed.h"
 #include "solve/tied_mass.h"
 #include "step/conditions.h"
+#include "step/joints.h"
 
 #include <string.h>
 
@@ -146,6 +147,7 @@ NoliStatus noli_sim_predict(NoliSim* sim, int32_t index, const double* force) {
     NOLI_TRY(lump_force(sim, sim->vectors.force_start));
   }
   noli_integrator_predict(sim->attempt.rule, index, &start, &sim->stage->time);
+  NOLI_TRY(noli_sim_predict_coordinates(sim, index));
   if (sim->attempt.rule->order == 2) {
     predict_prescribed(sim);
   }
@@ -166,6 +168,7 @@ NoliStatus noli_sim_compute_first_force(NoliSim* sim, double t0, double t1) {
     stage->time.x_hat[i] = sim->state.x[i] - stage->time.h_v * sim->vectors.v_start[i];
   }
   noli_stage_follow(stage, stage->time.x_hat);
+  noli_sim_stay_coordinates(sim);
   // separate from the state, which must not change before the step is accepted
   memset(sim->vectors.force_next, 0, noli_sim_vector_bytes(sim));
   NOLI_TRY(whole_force(sim, !sim->attempt.rule->decoupled, sim->vectors.force_next));
@@ -191,6 +194,7 @@ void noli_sim_take_velocity(NoliSim* sim) {
     }
   }
   noli_stage_follow_vectors(stage, sim->vectors.v_next);
+  noli_sim_end_stage_of_coordinates(sim);
   if (stage->step.index == 0 && sim->attempt.rule->n_stages > 1) {
     memcpy(sim->vectors.x_first, stage->here->x, noli_sim_vector_bytes(sim));
     memcpy(sim->vectors.v_first, sim->vectors.v_next, noli_sim_vector_bytes(sim));
@@ -221,6 +225,8 @@ NoliStatus noli_sim_take_force(NoliSim* sim) {
   bool decoupled = model->integrator->decoupled;
   if (decoupled || noli_stage_constraints(stage) != NULL) {
     memset(sim->vectors.force_next, 0, noli_sim_vector_bytes(sim));
+    noli_sim_add_armature_force(sim, sim->vectors.force_next);
+    noli_stage_act_on_nodes(stage, sim->vectors.force_next);
     return whole_force(sim, !decoupled, sim->vectors.force_next);
   }
 

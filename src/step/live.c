@@ -9,7 +9,9 @@
 #include "math/mat3.h"
 #include "model/audit.h"
 #include "model/fingerprint.h"
+#include "step/joints.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,6 +66,10 @@ int32_t noli_sim_find_force(const NoliSim* sim, const char* name) {
 
 int32_t noli_sim_find_spring(const NoliSim* sim, const char* name) {
   return live_find_name(sim, name, noli_sim_spring_count(sim), noli_sim_spring_name);
+}
+
+int32_t noli_sim_find_joint(const NoliSim* sim, const char* name) {
+  return live_find_name(sim, name, noli_sim_joint_count(sim), noli_sim_joint_name);
 }
 
 int32_t noli_sim_find_entity(const NoliSim* sim, const char* name) {
@@ -156,6 +162,38 @@ NoliStatus noli_sim_set_pose(NoliSim* sim, int32_t motion, const NoliPose* pose)
   }
 done:
   return status;
+}
+
+// The motor in a coordinate of a joint; NOLI_NULL_INDEX: there is none.
+static int32_t find_motor(const NoliSim* sim, int32_t joint, int32_t coordinate) {
+  int32_t n, first = noli_sim_first_coordinate(sim, joint, &n);
+  bool found = coordinate >= 0 && coordinate < n;
+  return found && sim->model->problem.coordinates.item[first + coordinate].motor != NOLI_MOTOR_NONE
+             ? first + coordinate
+             : NOLI_NULL_INDEX;
+}
+
+NoliStatus noli_sim_set_joint_target(NoliSim* sim, int32_t joint, int32_t coordinate,
+                                     double target) {
+  NOLI_REQUIRE_IDLE(sim, sim != NULL);
+  NoliStatus status = NOLI_OK;
+  bool exists = joint >= 0 && joint < noli_sim_joint_count(sim);
+  NOLI_CHECK(sim->context, exists, NOLI_ERROR_ARGUMENT, "there is no joint %d", (int)joint);
+  int32_t motor = find_motor(sim, joint, coordinate);
+  NOLI_CHECK(sim->context, motor != NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
+             "joint \"%s\" has no motor in coordinate %d", noli_sim_joint_name(sim, joint),
+             (int)coordinate);
+  NOLI_CHECK(sim->context, !isinf(target), NOLI_ERROR_ARGUMENT,
+             "the target of joint \"%s\" is infinite", noli_sim_joint_name(sim, joint));
+  noli_sim_joint_numbers(sim, motor)[NOLI_JOINT_TARGET] = target;
+done:
+  return status;
+}
+
+double noli_sim_joint_target(const NoliSim* sim, int32_t joint, int32_t coordinate) {
+  int32_t motor = sim != NULL ? find_motor(sim, joint, coordinate) : NOLI_NULL_INDEX;
+  return motor != NOLI_NULL_INDEX ? noli_sim_motor_target(sim, motor, *sim->state.time)
+                                  : (double)NAN;
 }
 
 NoliStatus noli_sim_create_controls(NoliSim* sim) {

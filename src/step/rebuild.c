@@ -7,6 +7,7 @@
 #include "define/properties.h"
 #include "model/audit.h"
 #include "step/fallback.h"
+#include "step/joints.h"
 
 #include <string.h>
 
@@ -142,6 +143,7 @@ static NoliStatus copy_state(const NoliSim* from, NoliSim* to, const NoliRenumbe
       to->state.ended[end] = from->state.ended[before];
     }
   }
+  noli_sim_copy_coordinates(from, to, old->body);
   NOLI_TRY(copy_slips(from, to, old->body));
 done:
   return status;

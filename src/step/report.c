@@ -6,6 +6,7 @@
 #include "solve/friction_end.h"
 #include "solve/prescribed.h"
 #include "step/integration.h"
+#include "step/joints.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -19,7 +20,8 @@ static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
   NoliVec3 gravity = noli_load3(model->gravity), momentum = {0};
   double largest_sqr = 0.0;
   report->kinetic =
-      noli_problem_kinetic_energy(&model->problem, sim->state.v, sim->stage->n_threads);
+      noli_problem_kinetic_energy(&model->problem, sim->state.v, sim->stage->n_threads) +
+      noli_sim_armature_energy(sim, true);
   for (int32_t i = 0; i < model->problem.inertia.n_vert; i++) {
     int64_t node = model->problem.inertia.vert[i];
     double mass = model->problem.inertia.weight[node];

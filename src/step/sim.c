@@ -10,6 +10,7 @@
 #include "model/doubts.h"
 #include "model/rank_cells.h"
 #include "step/fallback.h"
+#include "step/joints.h"
 
 #include <string.h>
 
@@ -25,6 +26,7 @@ NoliStatus noli_sim_create_state(const NoliSim* sim, NoliState* state) {
       .n_increment = model->increments.initial > 0.0 ? 1 : 0,
       .n_ends = model->n_ends,
       .n_history = noli_model_history_size(model),
+      .n_coordinates = model->problem.coordinates.n,
       .n_behind = 3 * (int64_t)(model->problem.n_vert - model->problem.n_node),
   };
 
@@ -34,6 +36,7 @@ NoliStatus noli_sim_create_state(const NoliSim* sim, NoliState* state) {
     *state->increment = model->increments.initial;
   }
   memcpy(state->v, model->v0, (size_t)(n + sizes.n_behind) * sizeof(double));
+  noli_sim_set_coordinates(sim, state, true);
   double* history = state->history;
   for (int32_t i = 0; i < model->problem.n_block; i++) {
     const NoliBlock* block = &model->problem.block[i];
@@ -92,6 +95,7 @@ static NoliStatus create_scratch(NoliSim* sim) {
   NOLI_NEW_ZERO(context, sim->results.volumes, sim->model->problem.volumes.n_region);
   NOLI_NEW_ZERO(context, sim->results.volume_state, sim->model->problem.volumes.n_region);
   NOLI_NEW_ZERO(context, sim->results.springs, sim->definition.def->n_springs);
+  NOLI_NEW_ZERO(context, sim->results.joints, sim->definition.def->n_joints);
   NOLI_NEW_ZERO(context, sim->targets.middle, n);
   int32_t n_moved = 0;
   for (int32_t m = 0; m < sim->model->n_motion; m++) {
@@ -215,6 +219,7 @@ void noli_sim_release(NoliSim** owner) {
   noli_free(sim->context, sim->targets.x);
   noli_free(sim->context, sim->results.volumes);
   noli_free(sim->context, sim->results.springs);
+  noli_free(sim->context, sim->results.joints);
   noli_free(sim->context, sim->results.volume_state);
   noli_free(sim->context, sim->targets.middle);
   noli_pair_forces_free(sim->context, &sim->results.pair_forces);
@@ -239,6 +244,15 @@ int64_t noli_sim_step_count(const NoliSim* sim) {
 
 int32_t noli_sim_spring_count(const NoliSim* sim) {
   return sim != NULL ? sim->definition.def->n_springs : 0;
+}
+
+int32_t noli_sim_joint_count(const NoliSim* sim) {
+  return sim != NULL ? sim->definition.def->n_joints : 0;
+}
+
+const char* noli_sim_joint_name(const NoliSim* sim, int32_t joint) {
+  return joint >= 0 && joint < noli_sim_joint_count(sim) ? sim->definition.def->joints[joint].name
+                                                         : "";
 }
 
 const char* noli_sim_spring_name(const NoliSim* sim, int32_t spring) {
@@ -388,6 +402,7 @@ NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v) {
   noli_stage_follow_vectors(sim->stage, sim->state.v);
   if (!in_place) {
     sim->state.sizes.n_slips = 0;
+    noli_sim_set_coordinates(sim, &sim->state, false);
     noli_sim_clear_past(sim);
     noli_sim_move_histories(sim);
   }
@@ -489,7 +504,8 @@ NoliStatus noli_sim_copy_state(NoliSim* sim, const NoliSim* from) {
   NOLI_CHECK(sim->context,
              a->n == b->n && a->n_force == b->n_force && a->n_before == b->n_before &&
                  a->n_past == b->n_past && a->n_increment == b->n_increment &&
-                 a->n_ends == b->n_ends && a->n_history == b->n_history,
+                 a->n_ends == b->n_ends && a->n_history == b->n_history &&
+                 a->n_coordinates == b->n_coordinates,
              NOLI_ERROR_ARGUMENT, "the two simulations were not made from the same definition");
   NOLI_TRY(noli_state_copy(sim->context, &from->state, &sim->state));
   noli_sim_outdate(sim);

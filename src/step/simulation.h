@@ -111,6 +111,7 @@ typedef struct NoliResults {
   NoliRegionVolume* volumes;     // (regions of the model) of noli_sim_volumes
   NoliVolumeState* volume_state; // (regions of the model) of noli_sim_volumes
   NoliSpringForce* springs;      // (springs of the definition) of noli_sim_springs
+  NoliJointState* joints;        // (joints of the definition) of noli_sim_joints
   NoliSurfaceTree* tree;         // of queries; made when first needed
 } NoliResults;
 

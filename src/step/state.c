@@ -13,6 +13,7 @@
   int64_t n_before = (state)->sizes.n_before, n_past = (state)->sizes.n_past;                      \
   int64_t n_history = (state)->sizes.n_history, n_increment = (state)->sizes.n_increment;          \
   int64_t n_ends = (state)->sizes.n_ends, n_constraints = (state)->sizes.n_constraints;            \
+  int64_t n_coordinates = (state)->sizes.n_coordinates;                                            \
   int64_t n_slips = (state)->sizes.n_slips
 
 NoliStatus noli_state_create(NoliContext* context, const NoliStateSizes* sizes, NoliState* state) {

@@ -8,9 +8,9 @@
 
 // X(name, type, count) with n = 3 * n_node (followers come after the nodes in x and v; they are
 // derived and copied but not saved); n_force, n_before (n or 0), n_past and n_increment (1 or 0) as
-// the integrator needs; n_history as the blocks need; n_ends, the number of motions that end by
-// position; n_constraints and n_slips, which change (noli_state_resize). Single numbers are arrays
-// of one, so that copying, saving, comparing and hashing treat all alike.
+// the integrator needs; n_history as the blocks need; n_coordinates of joints; n_ends, the number
+// of motions that end by position; n_constraints and n_slips, which change (noli_state_resize).
+// Single numbers are arrays of one, so that copying, saving, comparing and hashing treat all alike.
 #define NOLI_STATE_FIELDS(X)                                                                       \
   X(x, double, n)                   /* m, positions */                                             \
   X(v, double, n)                   /* m/s, velocities */                                          \
@@ -29,10 +29,23 @@
   X(held, int64_t, 1) /* last consecutive steps that held prescribed nodes at their start */       \
   X(history, double, n_history)            /* of all blocks, at x: NoliBlock.history */            \
   X(ended, int64_t, n_ends)                /* 1: this motion has ended */                          \
+  X(joint, double, 7 * n_coordinates)      /* NoliJointNumber of each coordinate */                \
   X(constraint, int64_t, n_constraints)    /* keys of the active set, see active_set.h */          \
   X(multiplier, double, 2 * n_constraints) /* lambda, J s^2 / m, and gamma of each */              \
   X(slip_key, int64_t, 3 * n_slips)        /* stencils of contacts that stick, see stick.h */      \
   X(slip, double, 5 * n_slips)             /* elastic slip, m, normal force, N, and path, m */
+
+// What the state has of a coordinate of a joint, in rad or m.
+typedef enum NoliJointNumber {
+  NOLI_JOINT_PLACE, // 0 at the start of the scene, over full turns
+  NOLI_JOINT_SPEED,
+  NOLI_JOINT_ACCELERATION,
+  NOLI_JOINT_SLIP,         // elastic, of dry friction
+  NOLI_JOINT_PLACE_BEFORE, // one step ago
+  NOLI_JOINT_SPEED_BEFORE,
+  NOLI_JOINT_TARGET, // of the motor as the host has set it; NaN: that of the definition
+  NOLI_JOINT_NUMBERS
+} NoliJointNumber;
 
 // The sizes used in the list above.
 typedef struct NoliStateSizes {
@@ -43,6 +56,7 @@ typedef struct NoliStateSizes {
   int64_t n_increment; // 1 with adaptive increments, else 0
   int64_t n_ends;
   int64_t n_history;
+  int64_t n_coordinates; // of joints
   int64_t n_constraints;
   int64_t n_slips;  // contacts that stick
   int64_t n_behind; // values of followers

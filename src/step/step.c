@@ -23,6 +23,7 @@
 #include "step/energy_check.h"
 #include "step/fallback.h"
 #include "step/integration.h"
+#include "step/joints.h"
 #include "step/report.h"
 
 #include <math.h>
@@ -91,8 +92,11 @@ static NoliStatus begin_step(NoliSim* sim) {
   if (noli_integrator_needs_before(integrator) && attempt->n_parts > 1 && attempt->part == 0) {
     attempt->past_known = false;
   }
-  bool starts = needs_past && !attempt->past_known && integrator->starter != NULL;
-  attempt->rule = starts ? integrator->starter : integrator;
+  bool starts = needs_past && !attempt->past_known;
+  attempt->rule = starts && integrator->starter != NULL ? integrator->starter : integrator;
+  if (starts && noli_integrator_needs_force(attempt->rule) && noli_sim_joints_need_start(sim)) {
+    attempt->rule = noli_integrator_find("sdirk2");
+  }
   if (attempt->damped) {
     attempt->rule = noli_integrator_find("backward_euler");
   }
@@ -102,6 +106,7 @@ static NoliStatus begin_step(NoliSim* sim) {
   sim->energy.stands = noli_sim_stands(sim);
   memcpy(stage->here->x, sim->state.x, noli_sim_vector_bytes(sim));
   memcpy(sim->vectors.v_next, sim->state.v, noli_sim_vector_bytes(sim));
+  NOLI_TRY(noli_sim_begin_coordinates(sim));
   stage->prescribed.n_held = *sim->state.held;
   NOLI_TRY(noli_sim_set_damping(sim));
   if (noli_stage_constraints(stage) != NULL) {
@@ -277,12 +282,15 @@ static NoliStatus accept_step(NoliSim* sim) {
   NOLI_TRY(noli_sim_set_constraint_count(sim, set != NULL ? set->constraint.count : 0));
   NOLI_TRY(noli_sim_put_slips(sim, &stage->friction.slips)); // there is room
   sim->energy.damping_loss += loss;
-  sim->energy.friction_loss += friction_loss - (kept - stored);
+  double joint_loss = noli_sim_joint_friction_loss(sim) + noli_sim_stored_in_joints(sim, false) -
+                      noli_sim_stored_in_joints(sim, true);
+  sim->energy.friction_loss += friction_loss - (kept - stored) + joint_loss;
   sim->energy.gained = sim->energy.start.gain;
   noli_sim_keep_past(sim);
   memcpy(sim->state.x, stage->here->x, noli_sim_vector_bytes(sim));
   memcpy(sim->state.v, sim->vectors.v_next, noli_sim_vector_bytes(sim));
   noli_sim_move_histories(sim);
+  noli_sim_accept_coordinates(sim);
   memcpy(sim->state.ended, sim->vectors.ended_next,
          (size_t)model->n_ends * sizeof *sim->state.ended);
   save_scaled(sim);
@@ -489,6 +497,7 @@ static NoliStatus solve_parts(NoliSim* sim) {
     // the next step refers to the start of the full step
     memcpy(sim->state.x_before, sim->backup.x, noli_sim_vector_bytes(sim));
     memcpy(sim->state.v_before, sim->backup.v, noli_sim_vector_bytes(sim));
+    noli_sim_restore_before(sim);
   }
 done:
   return status;

@@ -6,7 +6,7 @@
 
 static void every_kind_lists_names_and_descriptions(void** state) {
   (void)state;
-  assert_int_equal(noli_choice_kinds(), NOLI_CHOICE_JOINT + 1);
+  assert_int_equal(noli_choice_kinds(), NOLI_CHOICE_MOTOR + 1);
   for (int32_t k = 0; k < noli_choice_kinds(); k++) {
     NoliChoice kind = (NoliChoice)k;
     int32_t n = noli_choice_count(kind);
@@ -64,6 +64,7 @@ static const char** member_of(NoliChoice kind, NoliSimDef* def, NoliBodyDef* bod
   case NOLI_CHOICE_VOLUME_MODEL:
     return &volume->model;
   case NOLI_CHOICE_JOINT:
+  case NOLI_CHOICE_MOTOR:
   case NOLI_CHOICE_MESH_PART:
   case NOLI_CHOICE_SHEET_PATTERN:
   case NOLI_CHOICE_PROBE_QUANTITY:

@@ -22,6 +22,7 @@ typedef struct BadScene {
 #define PRESCRIBED(member) WITH("'prescribed': [{'body': 'cube',\n " member "}]")
 #define MOVED(member) WITH("'prescribed': [{'body': 'cube', 'motion': {\n " member "}}]")
 #define SPRING(member) WITH("'springs': [{'body': 'cube',\n " member "}]")
+#define HINGE(member) WITH("'joints': [{'type': 'hinge', 'a': 'cube',\n " member "}]")
 #define FORCE(member) WITH("'forces': [{'body': 'cube',\n " member "}]")
 
 static const BadScene bad_scenes[] = {
@@ -328,6 +329,13 @@ static const BadScene bad_scenes[] = {
      "{'time': {'steps': 1, 'integrator': 'quasi_static',\n 'increments': {'intial': 2}},"
      " 'bodies': [" CUBE "]}"},
     // springs
+    {4, "joints[0].limits", "0 at the start, which is not inside [0.1, 2]",
+     HINGE("'limits': [0.1, 2]")},
+    {4, "joints[0].limits", "must be a list of 2 numbers, got 1 items", HINGE("'limits': [1]")},
+    {4, "joints[0].motor", "effort", HINGE("'motor': {'speed': 1, 'position': 2}")},
+    {4, "joints[0].motor.position", "X", HINGE("'motor': {'position': 'X'}")},
+    {4, "joints[0].motor.stifness", "did you mean", HINGE("'motor': {'speed': 1, 'stifness': 2}")},
+    {4, "joints[0].limit", "did you mean \"limits\"", HINGE("'limit': [-1, 1]")},
     {3, "springs[0]", "neither stiffness nor damping", SPRING("'length': 1")},
     {4, "springs[0].stifness", "did you mean \"stiffness\"?", SPRING("'stifness': 1")},
     {4, "springs[0].stiffness", "must be", SPRING("'stiffness': -1")},

@@ -18,6 +18,7 @@ typedef struct Units {
   double mass;     // and in a kilogram
   char number[32]; // that of the length, for expressions
   bool planar;     // bodies are in plane strain
+  bool travels;    // coordinates of joints are lengths
 } Units;
 
 // The number of new units in a unit; seconds are unchanged.
@@ -29,7 +30,15 @@ static double factor_of(const char* unit, const Units* new) {
                {"Pa", -1, 1},   {"1/Pa", 1, -1},   {"Pa/m", -2, 1}, {"N/m", 0, 1},
                {"N s/m", 0, 1}, {"kg/m^3", -3, 1}, {"s/m", -1, 0},  {"s", 0, 0},
                {"deg", 0, 0},   {"rad/s", 0, 0},   {"deg/s", 0, 0}, {"1/s", 0, 0},
-               {"MB", 0, 0},    {"J/m^2", 0, 1},   {"kg", 0, 1},    {"kg m^2", 2, 1}};
+               {"MB", 0, 0},    {"J/m^2", 0, 1},   {"kg", 0, 1},    {"kg m^2", 2, 1},
+               {"N m", 2, 1},   {"N m/rad", 2, 1}, {"rad", 0, 0},   {"N m s/rad", 2, 1}};
+  // of coordinates of joints: of turns or of travels
+  const char* other = unit != NULL ? strstr(unit, " or ") : NULL;
+  char first[32] = "";
+  if (other != NULL) {
+    snprintf(first, sizeof first, "%.*s", (int)(other - unit), unit);
+    unit = new->travels ? other + strlen(" or ") : first;
+  }
   for (size_t k = 0; unit != NULL && k < sizeof units / sizeof *units; k++) {
     if (strcmp(unit, units[k].unit) == 0) {
       return pow(new->length, units[k].length) * pow(new->mass, units[k].mass);
@@ -132,6 +141,12 @@ static json_t* convert_object(const json_t* object, const NoliSceneType* type, c
   size_t n_unused = 0;
   const NoliSceneType* fields = of_kind(type, NOLI_SCENE_OBJECT);
   assert_non_null(fields);
+  Units own = *units;
+  if (fields->name != NULL && strcmp(fields->name, "joint") == 0) {
+    own.travels = strcmp(json_string_value(json_object_get(object, "type")), "slider") == 0;
+  }
+  own.travels = own.travels || (fields->name != NULL && strcmp(fields->name, "travel") == 0);
+  units = &own;
   for (int32_t k = 0; k < fields->n_fields; k++) {
     const NoliSceneField* field = &fields->fields[k];
     const json_t* value = json_object_get(object, field->key);

@@ -158,6 +158,7 @@ static void make_lists(Defs* d) {
   d->tie.distance = (NoliScaled){10.0, false};
   d->joint = noli_default_joint_def();
   d->joint.body = 3;
+  d->joint.type = "hinge";
   d->joint.at[1] = 3.0;
   d->spring = noli_default_spring_def();
   d->spring.stiffness = 1.0;
@@ -361,6 +362,7 @@ static const Taker takers[NOLI_NUMBERS_COUNT] = {
     [NOLI_NUMBERS_VOLUME] = {offsetof(Defs, volume), create_sim},
     [NOLI_NUMBERS_TIE] = {offsetof(Defs, tie), create_sim},
     [NOLI_NUMBERS_SPRING] = {offsetof(Defs, spring), create_sim},
+    [NOLI_NUMBERS_COORDINATE] = {offsetof(Defs, joint.coordinate), create_joined},
     [NOLI_NUMBERS_JOINT] = {offsetof(Defs, joint), create_joined},
     [NOLI_NUMBERS_PROBE] = {offsetof(Defs, probe), open_run},
     [NOLI_NUMBERS_RUN] = {offsetof(Defs, run), open_run},

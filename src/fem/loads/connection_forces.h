@@ -66,6 +66,7 @@ struct NoliConnectionForces {
   double (*energy)(const void* data, int64_t s, const double* x); // J, of a stencil
   void (*destroy)(NoliContext* context, void* data);
   const NoliConnectionDampers* dampers;         // NULL: nothing is damped
+  bool in_joints;                               // joints exert them
   const NoliConnectionDerivatives* derivatives; // NULL: runs with these forces have none
 };
 

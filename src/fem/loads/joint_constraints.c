@@ -186,6 +186,7 @@ static void destroy(NoliContext* context, void* data) {
 
 const NoliConnectionForces noli_joint_constraint_forces = {.name = "constraints of joints",
                                                            .eases = true,
+                                                           .in_joints = true,
                                                            .term = term_of,
                                                            .energy = energy_of,
                                                            .destroy = destroy};

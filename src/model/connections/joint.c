@@ -12,6 +12,9 @@
 
 #include "base/sized.h"
 #include "define/choices.h"
+#include "define/connection.h"
+#include "define/joint_coordinate.h"
+#include "math/vec3.h"
 #include "model/connections/bindings.h"
 
 #include <math.h>
@@ -386,7 +389,11 @@ done:
 // ---- the type -----------------------------------------------------------------------------------
 
 void noli_joint_def_init(NoliJointDef* def, size_t size) {
-  NoliJointDef own = {.to = NOLI_NULL_INDEX, .type = "ball", .axis = {0.0, 0.0, 1.0}};
+  NoliJointDef own = {.to = NOLI_NULL_INDEX,
+                      .type = "ball",
+                      .axis = {0.0, 0.0, 1.0},
+                      .coordinate = noli_default_coordinate_def(),
+                      .travel = noli_default_coordinate_def()};
   noli_sized_default(def, size, &own, sizeof own);
 }
 
@@ -418,6 +425,7 @@ static NoliStatus check_joint(NoliContext* context, const NoliSimDef* def, int32
   NOLI_CHECK(context, joint->body != joint->to, NOLI_ERROR_ARGUMENT,
              "%sit joins body \"%s\" to itself", prefix,
              def->bodies[joint->body].name != NULL ? def->bodies[joint->body].name : "(no name)");
+  NOLI_TRY(noli_joint_check_coordinates(context, prefix, joint));
 done:
   return status;
 }
@@ -431,4 +439,6 @@ const NoliConnectionType noli_connection_joint = {
     .obstacle = "name it as \"b\", or leave \"b\" out for the world",
     .defect = defect,
     .check = check_joint,
+    .columns = NOLI_JOINT_COLUMNS,
+    .n_value = NOLI_JOINT_VALUES,
     .bind = bind_joints};

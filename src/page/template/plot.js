@@ -47,6 +47,8 @@ function chartsOf(histories, contactDistance) {
   grouped("reactions.csv", "Reactions", "N", (r) => r[nameColumn("reactions.csv")], (r) => size(r, "force_x", "force_y", "force_z"));
   grouped("volumes.csv", "Pressures", "Pa", (r) => r[nameColumn("volumes.csv")], (r) => Number(r.pressure));
   grouped("springs.csv", "Springs", "N", (r) => r[nameColumn("springs.csv")], (r) => size(r, "force_x", "force_y", "force_z"));
+  grouped("joints.csv", "Joints", "rad or m", (r) => r[nameColumn("joints.csv")], (r) => Number(r.coordinate));
+  grouped("joints.csv", "Motors of joints", "N m or N", (r) => r[nameColumn("joints.csv")], (r) => Number(r.motor));
   const probes = histories["probes.csv"];
   for (const column of probes?.columns ?? []) {
     if (!["step", "time"].includes(column)) {

@@ -1,0 +1,172 @@
+#include "model/connections/joint_coordinates.h"
+
+#include "define/choices.h"
+#include "define/joint_coordinate.h"
+#include "fem/loads/joint_coordinates.h"
+#include "math/vec3.h"
+#include "model/connections/bindings.h"
+#include "model/model.h"
+
+#include <math.h>
+
+// Distance from a limit where its barrier acts, and elastic slip of friction: rad, or shares of the
+// size of the bodies.
+#define LIMIT_RANGE 1e-3
+#define SLIP_LENGTH 1e-5
+
+static const double* place(const NoliModel* model, int32_t body, int32_t k) {
+  return model->x0 + 3 * ((int64_t)model->vert_first[body] + k);
+}
+
+// Weights of the four nodes of a rigid body in a point.
+static void weights_of_point(const NoliModel* model, int32_t body, NoliVec3 p, double weight[4]) {
+  int32_t node[4];
+  for (int k = 0; k < 4; k++) {
+    node[k] = model->vert_first[body] + k;
+  }
+  (void)noli_tet_weights(model->x0, node, p, weight);
+}
+
+// The same in a vector: the difference of two points that are as far apart as its nodes.
+static void weights_of_vector(const NoliModel* model, int32_t body, NoliVec3 v, double weight[4]) {
+  NoliVec3 from = noli_load3(place(model, body, 0));
+  double at_start[4], size = noli_norm3(noli_sub3(noli_load3(place(model, body, 1)), from));
+  weights_of_point(model, body, noli_mul_add3(from, size, v), weight);
+  weights_of_point(model, body, from, at_start);
+  for (int k = 0; k < 4; k++) {
+    weight[k] = (weight[k] - at_start[k]) / size;
+  }
+}
+
+// Two directions across a unit axis, which make a right-handed frame with it.
+static void directions_across(NoliVec3 axis, NoliVec3 across[2]) {
+  double size[3] = {fabs(axis.x), fabs(axis.y), fabs(axis.z)}, unit[3] = {0};
+  unit[size[0] <= size[1] && size[0] <= size[2] ? 0 : size[1] <= size[2] ? 1 : 2] = 1.0;
+  across[0] = noli_normalize3(noli_cross3(noli_load3(unit), axis));
+  across[1] = noli_cross3(axis, across[0]);
+}
+
+static void set_turn(const NoliModel* model, const NoliJointDef* joint, NoliVec3 axis,
+                     NoliCoordinate* item) {
+  NoliVec3 across[2];
+  directions_across(axis, across);
+  for (int i = 0; i < 2; i++) {
+    weights_of_vector(model, joint->body, across[i], item->weight[i]);
+    item->fixed[i] = across[i];
+    if (!item->in_world) {
+      weights_of_vector(model, joint->to, across[i], item->weight[2 + i]);
+    }
+  }
+}
+
+static void set_travel(const NoliModel* model, const NoliJointDef* joint, NoliVec3 axis,
+                       NoliCoordinate* item) {
+  NoliVec3 at = noli_load3(joint->at);
+  weights_of_point(model, joint->body, at, item->weight[0]);
+  item->fixed[0] = at;
+  item->fixed[1] = axis;
+  if (!item->in_world) {
+    weights_of_point(model, joint->to, at, item->weight[2]);
+    weights_of_vector(model, joint->to, axis, item->weight[3]);
+  }
+}
+
+// Inertia of a body in a coordinate, from its four masses, and its radius.
+static double inertia_of(const NoliModel* model, int32_t body, const NoliJointDef* joint,
+                         NoliVec3 axis, bool turns, double* radius) {
+  double inertia = 0.0, mass = 0.0, square = 0.0;
+  for (int k = 0; k < 4; k++) {
+    double own = model->problem.inertia.mass[model->vert_first[body] + k];
+    NoliVec3 arm = noli_sub3(noli_load3(place(model, body, k)), noli_load3(joint->at));
+    inertia += own * noli_norm_sqr3(noli_cross3(axis, arm));
+    square += own * noli_norm_sqr3(arm);
+    mass += own;
+  }
+  *radius = sqrt(square / mass);
+  return turns ? inertia : mass;
+}
+
+static bool is_driven(const NoliSimDef* def, int32_t body) {
+  bool driven = body == NOLI_NULL_INDEX;
+  for (int32_t m = 0; m < def->n_motions && !driven; m++) {
+    driven = def->motions[m].body == body;
+  }
+  return driven;
+}
+
+// The inertia that moves against the other side, and the size of the bodies.
+static void set_inertia(const NoliModel* model, const NoliSimDef* def, const NoliJointDef* joint,
+                        NoliVec3 axis, NoliCoordinate* item) {
+  bool turns = item->kind == NOLI_COORDINATE_TURN;
+  double inverse = 0.0, radius = 0.0;
+  int32_t body[2] = {joint->body, joint->to};
+  for (int i = 0; i < 2; i++) {
+    double own_radius, own;
+    if (body[i] != NOLI_NULL_INDEX) {
+      own = inertia_of(model, body[i], joint, axis, turns, &own_radius);
+      radius = fmax(radius, own_radius);
+      inverse += is_driven(def, body[i]) ? 0.0 : 1.0 / own;
+    }
+  }
+  item->inertia = inverse > 0.0 ? 1.0 / inverse : 0.0;
+  item->lever = item->length = radius;
+}
+
+// Whether anything but noli_sim_joints asks for the coordinate.
+static void set_laws(const NoliCoordinateDef* def, NoliCoordinate* item) {
+  double unit = item->kind == NOLI_COORDINATE_TURN ? 1.0 : item->length;
+  item->stiffness = def->stiffness;
+  item->rest = def->rest;
+  item->damping = def->damping;
+  item->friction = def->friction;
+  item->armature = def->armature;
+  item->lower = def->lower;
+  item->upper = def->upper;
+  // no limit pushes at the start
+  item->range = fmin(LIMIT_RANGE * unit, 0.5 * fmin(-def->lower, def->upper));
+  item->slip_length = SLIP_LENGTH * unit;
+  item->motor = (NoliMotorKind)noli_names_index(&noli_motor_names, def->motor);
+  item->gain = def->motor_stiffness;
+  item->motor_damping = def->motor_damping;
+  item->max_effort = def->max_effort;
+}
+
+static void add_coordinate(NoliModel* model, const NoliSimDef* def, int32_t index, int32_t which) {
+  NoliCoordinates* all = &model->problem.coordinates;
+  const NoliJointDef* joint = &def->joints[index];
+  NoliCoordinate* item = &all->item[all->n];
+  int32_t* node = all->node + NOLI_COORDINATE_NODES * (int64_t)all->n++;
+  bool turns = noli_joint_coordinate_turns(joint, which);
+  NoliVec3 axis = noli_normalize3(noli_load3(joint->axis));
+  item->kind = turns ? NOLI_COORDINATE_TURN : NOLI_COORDINATE_TRAVEL;
+  item->joint = index;
+  item->in_world = joint->to == NOLI_NULL_INDEX;
+  for (int k = 0; k < 4; k++) {
+    node[k] = model->vert_first[joint->body] + k;
+    node[4 + k] = item->in_world ? NOLI_NULL_INDEX : model->vert_first[joint->to] + k;
+  }
+  if (turns) {
+    set_turn(model, joint, axis, item);
+  } else {
+    set_travel(model, joint, axis, item);
+  }
+  set_inertia(model, def, joint, axis, item);
+  set_laws(noli_joint_coordinate_def(joint, which), item);
+}
+
+NoliStatus noli_model_add_coordinates(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = 0;
+  for (int32_t i = 0; i < def->n_joints; i++) {
+    n += noli_joint_coordinate_count(&def->joints[i]);
+  }
+  NOLI_TRY(noli_coordinates_create(model->context, n, &model->problem.coordinates));
+  for (int32_t i = 0; i < def->n_joints; i++) {
+    for (int32_t k = 0; k < noli_joint_coordinate_count(&def->joints[i]); k++) {
+      add_coordinate(model, def, i, k);
+    }
+  }
+  noli_model_stiffen_rigid(model);
+done:
+  return status;
+}

@@ -84,7 +84,7 @@ static void evaluate_contact(const void* user, const double* x, int64_t stencil,
   const int32_t size = noli_pair_size[contact->kind];
   NoliSlidingLaw law;
 
-  // zero for pairs without friction
+  // zero for pairs without friction, and for those that convergent contact subtracts
   if (residual != NULL) {
     memset(residual, 0, 3 * NODES * sizeof *residual);
   }

@@ -444,6 +444,9 @@ typedef struct NoliCoordinateDef {
   double motor_stiffness; ///< N m/rad, >= 0; default 0
   double motor_damping;   ///< N m s/rad, >= 0; default 0
   double max_effort;      ///< N m, >= 0: the largest torque of the motor; default INFINITY
+  const char* follows;    ///< borrowed; name of a joint whose first coordinate, times `ratio`, this
+                          ///< one follows, as gears and racks do; NULL (default): none
+  double ratio;           ///< not 0, in the unit of this coordinate by that of the other; default 1
   void* reserved[4];      ///< NULL
 } NoliCoordinateDef;
 
@@ -456,7 +459,7 @@ typedef struct NoliJointDef {
   uint32_t size;    ///< set by noli_default_joint_def
   const char* name; ///< borrowed; NULL (default): "joint" and its number
   const char* type; ///< "ball" (default): they share a point; "hinge": an axis; "weld": all; or
-                    ///< "universal", "slider", "cylinder", "planar", "distance"
+                    ///< "universal", "slider", "cylinder", "screw", "planar", "distance"
   int32_t body;     ///< rigid; for a ball and a distance any body
   int32_t to;       ///< a rigid body; for a ball and a distance also one that deforms;
                     ///< NOLI_NULL_INDEX (default): the world
@@ -473,6 +476,7 @@ typedef struct NoliJointDef {
   double to_axis[3]; ///< the axis of `to` of a universal joint, whose `axis` is that of `body`
   NoliCoordinateDef coordinate; ///< what acts in its turn, or in its travel where it has no turn
   NoliCoordinateDef travel;     ///< what acts in its travel where it has a turn too
+  double lead;                  ///< m, travel of a screw by turn, not 0; negative: left-handed
 } NoliJointDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_joint_def.

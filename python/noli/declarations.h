@@ -471,6 +471,8 @@ typedef struct NoliCoordinateDef {
   double motor_stiffness;
   double motor_damping;
   double max_effort;
+  const char* follows;
+  double ratio;
   void* reserved[4];
 } NoliCoordinateDef;
 NoliCoordinateDef noli_default_coordinate_def(void);
@@ -489,6 +491,7 @@ typedef struct NoliJointDef {
   double to_axis[3];
   NoliCoordinateDef coordinate;
   NoliCoordinateDef travel;
+  double lead;
 } NoliJointDef;
 void noli_joint_def_init(NoliJointDef* def, size_t size);
 typedef struct NoliAugmentedLagrangianDef {

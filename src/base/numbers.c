@@ -247,6 +247,7 @@ static const NoliNumber of_joint[] = {
   N(NoliJointDef, axis, "its axis", FINITE),
   N(NoliJointDef, to_at, "its point on the other body", FINITE),
   N(NoliJointDef, to_axis, "its axis on the other body", FINITE),
+  N(NoliJointDef, lead, "its lead", FINITE),
 };
 static const NoliNumber of_coordinate[] = {
   N(NoliCoordinateDef, lower, "the lower limit", IN(-BEYOND, BEYOND)),
@@ -260,6 +261,7 @@ static const NoliNumber of_coordinate[] = {
   N(NoliCoordinateDef, motor_stiffness, "the stiffness of the motor", IN(0.0, NOLI_MATERIAL_MAX)),
   N(NoliCoordinateDef, motor_damping, "the damping of the motor", IN(0.0, NOLI_MATERIAL_MAX)),
   N(NoliCoordinateDef, max_effort, "the largest effort of the motor", IN(0.0, BEYOND)),
+  N(NoliCoordinateDef, ratio, "the ratio", FINITE),
 };
 static const NoliNumber of_probe[] = {
   N(NoliProbeDef, n_node, "the number of vertices", FROM(0)),

@@ -47,6 +47,8 @@ static const NoliNamed joints[] = {
     [NOLI_JOINT_SLIDER] = {"slider", "One moves along an axis of the other."},
     [NOLI_JOINT_CYLINDER] = {"cylinder",
                              "One moves along an axis of the other and turns about it."},
+    [NOLI_JOINT_SCREW] = {"screw", "One turns about an axis of the other and moves along it, by a "
+                                   "lead."},
     [NOLI_JOINT_PLANAR] = {"planar", "One moves in a plane of the other and turns in it."},
     [NOLI_JOINT_DISTANCE] = {"distance", "Two points keep their distance."},
 };

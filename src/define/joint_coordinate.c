@@ -44,7 +44,8 @@ NoliCoordinateDef noli_default_coordinate_def(void) {
   return (NoliCoordinateDef){.lower = -(double)INFINITY,
                              .upper = (double)INFINITY,
                              .motor = "none",
-                             .max_effort = (double)INFINITY};
+                             .max_effort = (double)INFINITY,
+                             .ratio = 1.0};
 }
 
 // The first of the members that acts; NULL: none.
@@ -55,6 +56,7 @@ static const char* first_active(const NoliCoordinateDef* def) {
          : def->friction > 0.0                        ? "friction"
          : def->armature > 0.0                        ? "armature"
          : strcmp(def->motor, "none") != 0            ? "a motor"
+         : def->follows != NULL                       ? "follows"
                                                       : NULL;
 }
 
@@ -67,6 +69,8 @@ static NoliStatus check_coordinate(NoliContext* context, const char* prefix,
              "place the bodies inside, or change the limits",
              prefix, unit, def->lower, def->upper, unit);
   NOLI_TRY(noli_numbers_check(context, prefix, NOLI_NUMBERS_COORDINATE, def));
+  NOLI_CHECK(context, def->follows == NULL || def->ratio != 0.0, NOLI_ERROR_ARGUMENT,
+             "%sit follows \"%.80s\" with a ratio of 0", prefix, def->follows);
   NOLI_TRY(noli_names_require(context, prefix, &noli_motor_names, def->motor));
   int32_t motor = noli_names_index(&noli_motor_names, def->motor);
   NOLI_CHECK(context, motor != NOLI_MOTOR_SPEED || def->motor_damping > 0.0, NOLI_ERROR_ARGUMENT,

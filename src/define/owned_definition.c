@@ -217,6 +217,11 @@ static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
   }
   NOLI_CONNECTION_LISTS(OWN_CONNECTIONS)
 #undef OWN_CONNECTIONS
+  NoliJointDef* joint = owner->joints;
+  for (int32_t i = 0; i < def->n_joints; i++) {
+    OWN_TEXT(joint[i].coordinate.follows);
+    OWN_TEXT(joint[i].travel.follows);
+  }
 done:
   return status;
 }

@@ -231,6 +231,7 @@ void noli_model_stiffen_rigid(NoliModel* model) {
   }
   stiffen_joints(problem, time, gravity);
   noli_coordinates_stiffen(&problem->coordinates, time, gravity);
+  noli_couplings_stiffen(&problem->couplings, &problem->coordinates, 8.0 * STIFF, time, gravity);
 }
 
 NoliSceneSize noli_model_size(const NoliModel* model, const double* X) {
@@ -993,6 +994,8 @@ static void release_parts(NoliModel* model) {
     noli_free(context, connections->first);
   }
   noli_coordinates_free(context, &problem->coordinates);
+  noli_free(context, problem->couplings.item);
+  noli_free(context, problem->couplings.node);
   noli_pair_table_free(context, &problem->contact.body_pairs.others);
   noli_pair_table_free(context, &problem->contact.pairs.number);
 }

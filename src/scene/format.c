@@ -398,6 +398,11 @@ OBJECT(motor, "motor", NOLI_SCENE_EXACTLY_ONE,
              INTO(NoliCoordinateDef, motor_damping)),
        FIELD("max_effort", not_negative, NULL, "N m or N", "Largest effort; default: none.",
              INTO(NoliCoordinateDef, max_effort)));
+OBJECT(follows, "follows", NOLI_SCENE_ANY,
+       REQUIRED("joint", text, NULL, "Name of the joint whose first coordinate it follows.",
+                INTO(NoliCoordinateDef, follows)),
+       FIELD("ratio", number, "1", NULL, "Times this, not 0; negative: the other way round.",
+             INTO(NoliCoordinateDef, ratio)));
 #define COORDINATE_FIELDS                                                                          \
   FIELD("limits", pair_of_numbers, NULL, "rad or m",                                               \
         "Lower and upper limit, never passed, around 0; default: none."),                          \
@@ -412,7 +417,9 @@ OBJECT(motor, "motor", NOLI_SCENE_EXACTLY_ONE,
             INTO(NoliCoordinateDef, friction)),                                                    \
       FIELD("armature", not_negative, "0", "kg m^2 or kg",                                         \
             "Inertia of a rotor in the coordinate.", INTO(NoliCoordinateDef, armature)),           \
-      FIELD("motor", motor, NULL, NULL, "A motor.", ITS_MEMBERS)
+      FIELD("motor", motor, NULL, NULL, "A motor.", ITS_MEMBERS),                                  \
+      FIELD("follows", follows, NULL, NULL, "The coordinate of another joint, as gears do.",       \
+            ITS_MEMBERS)
 SHARED_OBJECT(noli_scene_coordinate_format, "travel", NOLI_SCENE_ANY, COORDINATE_FIELDS);
 FROM_TABLE(joint_type, NOLI_CHOICE_JOINT);
 SHARED_OBJECT(
@@ -436,6 +443,8 @@ SHARED_OBJECT(
     FIELD("b_axis", vector, NULL, NULL,
           "The axis of `b` of a universal joint, whose `axis` is that of `a`.",
           INTO(NoliJointDef, to_axis)),
+    FIELD("lead", number, NULL, "m", "Travel of a screw by turn, not 0; negative: left-handed.",
+          INTO(NoliJointDef, lead)),
     FIELD("contact", boolean, "false", NULL, "Whether the two bodies collide.",
           INTO(NoliJointDef, contact)),
     COORDINATE_FIELDS,

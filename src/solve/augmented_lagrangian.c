@@ -161,6 +161,7 @@ static NoliStatus augmented_lagrangian_begin_stiffness(Solve* solve) {
       memset(block, 0, 9 * sizeof *block);
     }
   }
+  noli_easing_set_resistance(stage, set->diagonal.data);
   stage->record.timing.assemble += noli_seconds() - start;
 done:
   return status;

@@ -129,3 +129,15 @@ void noli_easing_turn_step(NoliStage* stage) {
     }
   }
 }
+
+void noli_easing_set_resistance(const NoliStage* stage, double* diagonal) {
+  for (int32_t i = 0; i < stage->problem->n_block && stage->time.inertia; i++) {
+    const NoliBlock* block = &stage->problem->block[i];
+    for (int32_t k = 0; block->type->eases && k < 4 * block->n_element; k++) {
+      double* own = diagonal + 9 * (int64_t)block->node[k];
+      for (int j = 0; j < 9; j++) {
+        own[j] = j % 4 == 0 ? stage->problem->inertia.mass[block->node[k]] : 0.0;
+      }
+    }
+  }
+}

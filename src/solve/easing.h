@@ -23,3 +23,8 @@ void noli_easing_end(NoliStage* stage);
 // Changes stage->search.step at the nodes of rigid bodies such that its end turns them without a
 // stretch.
 void noli_easing_turn_step(NoliStage* stage);
+
+// Replaces, in `diagonal` (n_vert x 3 x 3) of the Hessian, the stiffness of rigid bodies by what
+// resists a push of a node where there is inertia: its mass. Penalties as stiff as the body would
+// let no iteration turn it.
+void noli_easing_set_resistance(const NoliStage* stage, double* diagonal);

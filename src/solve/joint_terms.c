@@ -34,6 +34,22 @@ static double damping_of_joints(const void* self, const double* x0, const double
   return loss;
 }
 
+// ---- couplings ----------------------------------------------------------------------------------
+
+NoliCouplingEnergy noli_stage_couplings(const NoliStage* stage) {
+  return (NoliCouplingEnergy){.couplings = &stage->problem->couplings,
+                              .coordinates = &stage->problem->coordinates,
+                              .step = stage->coordinates,
+                              .scale = stage->search.share * stage->time.h_e * stage->time.h_e};
+}
+
+static NoliEnergyTerm list_couplings(const NoliStage* stage, void* self, const NoliPoint* at) {
+  (void)at;
+  NoliCouplingEnergy* energy = self;
+  *energy = noli_stage_couplings(stage);
+  return noli_couplings_term(energy);
+}
+
 void noli_stage_track_coordinates(NoliStage* stage) {
   const NoliCoordinates* all = &stage->problem->coordinates;
   for (int32_t k = 0; k < all->n; k++) {
@@ -62,3 +78,9 @@ const NoliTermType noli_term_joint_friction = {TYPE(friction, NOLI_ROLE_DRAG)};
 const NoliTermType noli_term_joint_dampers = {TYPE(dampers, NOLI_ROLE_DRAG),
                                               .loss = damping_of_joints};
 const NoliTermType noli_term_joint_armatures = {TYPE(armatures, NOLI_ROLE_INERTIA)};
+const NoliTermType noli_term_joint_couplings = {.name = "couplings of joints",
+                                                .role = NOLI_ROLE_ELASTIC,
+                                                .on_vertices = true,
+                                                .in_joints = true,
+                                                .size = sizeof(NoliCouplingEnergy),
+                                                .list = list_couplings};

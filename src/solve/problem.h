@@ -12,7 +12,7 @@
 #include "fem/loads/curved_faces.h"
 #include "fem/loads/pressure.h"
 #include "fem/loads/connection_forces.h"
-#include "fem/loads/joint_coordinates.h"
+#include "fem/loads/joint_couplings.h"
 #include "fem/loads/volume.h"
 #include "linalg/followers.h"
 #include "noli/sim.h"
@@ -168,6 +168,7 @@ typedef struct NoliProblem {
   NoliPressedFaces pressed;
   NoliConnections connection[NOLI_CONNECTION_FORCES];
   NoliCoordinates coordinates; // of joints
+  NoliCouplings couplings;     // of coordinates
 
   NoliSurface* surface;
   NoliContactSettings contact;

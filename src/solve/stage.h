@@ -353,6 +353,9 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_prepare_terms(NoliStage* stage, const Nol
 // less than half a turn.
 void noli_stage_track_coordinates(NoliStage* stage);
 
+// The couplings of coordinates, as soft as iterations see them.
+NoliCouplingEnergy noli_stage_couplings(const NoliStage* stage);
+
 // trial = here + alpha step.
 void noli_stage_set_trial(NoliStage* stage, double alpha);
 

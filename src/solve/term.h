@@ -86,6 +86,7 @@ typedef struct NoliTerm {
   X(pressure)                                                                                      \
   X(curved_pressure)                                                                               \
   X(target_springs)                                                                                \
+  X(joint_couplings)                                                                               \
   X(joint_springs)                                                                                 \
   X(joint_motors)                                                                                  \
   X(joint_friction)                                                                                \

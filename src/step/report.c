@@ -63,8 +63,8 @@ static double find_stretch(const NoliSim* sim, int32_t* body) {
   return largest;
 }
 
-// How far joints are from what they keep, m; `*worst` the one that is farthest relative to its
-// bodies, by `*share` of their size.
+// How far joints are from what they keep, m; `*worst` a node of the one that is farthest relative
+// to its bodies, by `*share` of their size.
 static double find_gap(const NoliSim* sim, int32_t* worst, double* share) {
   const NoliProblem* problem = &sim->model->problem;
   const NoliJointConstraints* joints = problem->connection[NOLI_CONNECTION_CONSTRAINTS].data;
@@ -75,7 +75,19 @@ static double find_gap(const NoliSim* sim, int32_t* worst, double* share) {
     largest = fmax(largest, gap);
     if (gap > *share * joints->size[s]) {
       *share = gap / joints->size[s];
-      *worst = s;
+      *worst = joints->node[NOLI_JOINT_NODES * (int64_t)s];
+    }
+  }
+  const NoliCouplingEnergy couplings = noli_stage_couplings(sim->stage);
+  for (int32_t k = 0; k < couplings.couplings->n; k++) {
+    int32_t of = couplings.couplings->item[k].of[0];
+    const NoliCoordinate* item = &couplings.coordinates->item[of];
+    double length = item->kind == NOLI_COORDINATE_TURN ? item->length : 1.0;
+    double gap = length * fabs(noli_coupling_gap(&couplings, k, sim->state.x));
+    largest = fmax(largest, gap);
+    if (gap > *share * item->length) {
+      *share = gap / item->length;
+      *worst = couplings.coordinates->node[NOLI_COORDINATE_NODES * (int64_t)of];
     }
   }
   return largest;
@@ -215,14 +227,12 @@ static void warn_of_stretch(NoliSim* sim) {
   }
   sim->outcome.stretch_warned = true;
   if (share > stretch) {
-    const NoliJointConstraints* joints =
-        sim->model->problem.connection[NOLI_CONNECTION_CONSTRAINTS].data;
-    body = sim->model->problem.surface->body[joints->node[NOLI_JOINT_NODES * (int64_t)joint]];
+    body = sim->model->problem.surface->body[joint];
     noli_log(sim->context, NOLI_LOG_WARNING,
-             "step %lld: forces open a joint of \"%s\" by %.2g m (allowed %.2g m); a smaller "
-             "time.step makes it stiffer (joint_gap in steps.csv has all steps)",
-             (long long)*sim->state.step, noli_sim_entity_name(sim, body), gap,
-             STRETCH_ALLOWED * joints->size[joint]);
+             "step %lld: forces open a joint of \"%s\" by %.2g m, %.2g of its size (allowed %g); a "
+             "smaller time.step makes it stiffer (joint_gap in steps.csv has all steps)",
+             (long long)*sim->state.step, noli_sim_entity_name(sim, body), gap, share,
+             STRETCH_ALLOWED);
     return;
   }
   noli_log(sim->context, NOLI_LOG_WARNING,

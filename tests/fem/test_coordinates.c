@@ -2,7 +2,7 @@
 // the values along them.
 #include "support.h"
 
-#include "fem/loads/joint_coordinates.h"
+#include "fem/loads/joint_couplings.h"
 #include "math/eigen.h"
 
 enum { NODES = 8, N = 3 * NODES };
@@ -101,6 +101,78 @@ static void derivatives_match_differences(void** state) {
     for (int part = 0; part < NOLI_COORDINATE_PARTS; part++) {
       one.part = (NoliCoordinatePart)part;
       test_derivatives(energy_of, &one, N, x, 0.1, 1e-7, 1e-5);
+    }
+  }
+}
+
+// Two coordinates of 16 nodes, of which four may be shared, and their coupling.
+typedef struct Coupled {
+  NoliCoordinate item[2];
+  NoliCoordinateStep step[2];
+  NoliCoupling coupling;
+  int32_t of_coordinate[2 * NODES], node[2 * NODES];
+  int n; // numbers of the nodes
+} Coupled;
+
+static double coupled_energy(void* user, const double* x, double* gradient, double* hessian) {
+  Coupled* one = user;
+  NoliCoordinates all = {.n = 2, .item = one->item, .node = one->of_coordinate};
+  NoliCouplings couplings = {.n = 1, .item = &one->coupling, .node = one->node};
+  NoliCouplingEnergy data = {&couplings, &all, one->step, 0.7};
+  NoliEnergyTerm term = noli_couplings_term(&data);
+  double energy, g[6 * NODES], blocks[9 * NODES * (2 * NODES + 1)];
+  NoliLocal out = {&energy, g, blocks};
+  term.evaluate(term.data, x, 0, 1, NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | NOLI_EVAL_HESSIAN,
+                &out);
+  for (int i = 0; i < one->n; i++) {
+    gradient[3 * one->node[i / 3] + i % 3] = g[i];
+    for (int j = 0; hessian != NULL && j < one->n; j++) {
+      int a = i / 3, b = j / 3;
+      const double* block =
+          blocks + 9 * noli_stencil_block(2 * NODES, a < b ? a : b, a < b ? b : a);
+      int entry = a <= b ? 3 * (i % 3) + j % 3 : 3 * (j % 3) + i % 3;
+      hessian[one->n * (3 * one->node[a] + i % 3) + 3 * one->node[b] + j % 3] = block[entry];
+    }
+  }
+  return energy;
+}
+
+// Of two joints of one body with two others, and of one joint.
+static void derivatives_of_couplings(void** state) {
+  (void)state;
+  TestRandom random = {9};
+  for (int round = 0; round < 40; round++) {
+    double x[36], own[2][N];
+    Coupled one = {.coupling = {.of = {0, 1}, .ratio = test_random(&random, -3.0, 3.0)}};
+    for (int i = 0; i < 2; i++) {
+      Fixture fixture = random_fixture(&random, round / 2 + i, own[i]);
+      one.item[i] = fixture.item;
+      for (int a = 0; a < NODES; a++) {
+        int32_t node = fixture.node[a];
+        bool second = round % 2 == 0 && i == 1 && a < 4;
+        one.of_coordinate[NODES * i + a] = node == NOLI_NULL_INDEX || !second ? node : 8 + a;
+      }
+    }
+    for (int i = 0; i < 36; i++) {
+      x[i] = test_random(&random, -1.0, 1.0);
+    }
+    NoliCoordinates all = {.n = 2, .item = one.item, .node = one.of_coordinate};
+    NoliCouplings couplings = {.n = 1, .item = &one.coupling, .node = one.node};
+    for (int i = 0; i < 2; i++) {
+      one.step[i].near = noli_coordinate_value(&all, i, x, 0.0);
+    }
+    one.coupling.stiffness = 1.3;
+    noli_coupling_set_nodes(&couplings, &all, 0);
+    while (one.n / 3 < 2 * NODES && one.node[one.n / 3] != NOLI_NULL_INDEX) {
+      one.n += 3;
+    }
+    assert_in_range(one.n, 12, 36);
+    bool dense = true;
+    for (int i = 0; i < one.n / 3; i++) {
+      dense = dense && one.node[i] < one.n / 3;
+    }
+    if (dense) {
+      test_derivatives(coupled_energy, &one, one.n, x, 0.1, 1e-7, 1e-5);
     }
   }
 }
@@ -235,9 +307,11 @@ static void bounds_meet_limits(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(derivatives_match_differences), cmocka_unit_test(derivatives_of_flat_bodies),
-      cmocka_unit_test(projections_are_semi_definite), cmocka_unit_test(full_turns_count),
-      cmocka_unit_test(bounds_meet_limits)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(derivatives_match_differences),
+                                     cmocka_unit_test(derivatives_of_couplings),
+                                     cmocka_unit_test(derivatives_of_flat_bodies),
+                                     cmocka_unit_test(projections_are_semi_definite),
+                                     cmocka_unit_test(full_turns_count),
+                                     cmocka_unit_test(bounds_meet_limits)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -279,6 +279,134 @@ static void soft_bodies_keep_distances(void** state) {
   world_done(world);
 }
 
+// ---- couplings ----------------------------------------------------------------------------------
+
+static NoliJointDef* add_hinge(Linkage* linkage, const char* name, int32_t body, int32_t to,
+                               double x) {
+  NoliJointDef* joint = add_joint(linkage, "hinge", body, to, x, 0.0);
+  joint->name = name;
+  return joint;
+}
+
+static void follow(NoliCoordinateDef* coordinate, const char* joint, double ratio) {
+  coordinate->follows = joint;
+  coordinate->ratio = ratio;
+}
+
+static double place_of(const World* world, int32_t joint, int32_t coordinate) {
+  const NoliJointState* joints;
+  int32_t n;
+  ASSERT_OK(noli_sim_joints(world->sim, &joints, &n));
+  assert_true(joint < n);
+  return joints[joint].coordinate[coordinate];
+}
+
+// A nut that falls along a screw without friction: (m + I (2 pi / lead)^2) a = m g, to second order
+// in the angle of a step.
+static void nuts_fall_along_screws(void** state) {
+  (void)state;
+  double size[3] = {0.06, 0.02, 0.06}, lead = -0.05, error[2];
+  double about = (size[0] * size[0] + size[2] * size[2]) / 12.0;
+  double turn = 2.0 * 3.14159265358979323846 / lead, t = 0.6;
+  double want = -0.5 * GRAVITY / (1.0 + about * turn * turn) * t * t;
+  for (int r = 0; r < 2; r++) {
+    int steps = 240 << r;
+    Linkage* linkage = linkage_new();
+    World* world = &linkage->world;
+    int32_t nut = add_rigid_box(linkage, size, (double[]){0.1, 0, 0});
+    NoliJointDef* joint = add_joint(linkage, "screw", nut, NOLI_NULL_INDEX, 0.1, 0.0);
+    set_axis(joint, 0.0, 1.0, 0.0);
+    joint->lead = lead;
+    world->def.integrator = "bdf2";
+    world->def.time_step = t / steps;
+    start(world);
+    for (int n = 0; n < steps; n++) {
+      joint_step(world);
+      ASSERT_NEAR(place_of(world, 0, 0), place_of(world, 0, 1) * turn, 1e-7);
+    }
+    ASSERT_NEAR(state_of(world, nut).centre[1], place_of(world, 0, 1), 1e-9);
+    error[r] = fabs(place_of(world, 0, 1) / want - 1.0);
+    assert_true(place_of(world, 0, 0) > 20.0);
+    world_done(world);
+  }
+  print_message("a nut is off by %.2e and %.2e\n", error[0], error[1]);
+  ASSERT_NEAR(log2(error[0] / error[1]), 2.0, 0.2);
+  ASSERT_AT_MOST(error[1], 1e-2);
+}
+
+// Two wheels in gear, of which a motor turns the first, and a rack on the second:
+// a = torque / (I1 + r^2 I2 + (r s)^2 m).
+static void gears_share_a_torque(void** state) {
+  (void)state;
+  double one[3] = {0.1, 0.1, 0.02}, other[3] = {0.2, 0.2, 0.02}, rack[3] = {0.3, 0.02, 0.02};
+  double h = 0.005, r = -0.5, s = 0.12, torque = 0.04;
+  Linkage* linkage = linkage_new();
+  World* world = &linkage->world;
+  int32_t small = add_rigid_box(linkage, one, (double[]){0, 0, 0});
+  int32_t large = add_rigid_box(linkage, other, (double[]){0.2, 0, 0});
+  int32_t bar = add_rigid_box(linkage, rack, (double[]){0.2, 0.2, 0});
+  NoliJointDef* motor = add_hinge(linkage, "pinion", small, NOLI_NULL_INDEX, 0.0);
+  motor->coordinate.motor = "effort";
+  motor->coordinate.target = torque;
+  follow(&add_hinge(linkage, "wheel", large, NOLI_NULL_INDEX, 0.2)->coordinate, "pinion", r);
+  NoliJointDef* slider = add_joint(linkage, "slider", bar, NOLI_NULL_INDEX, 0.2, 0.2);
+  set_axis(slider, 1.0, 0.0, 0.0);
+  follow(&slider->coordinate, "wheel", s);
+  world->def.gravity[1] = 0.0;
+  world->def.integrator = "bdf2";
+  world->def.time_step = h;
+  start(world);
+  double inertia[3];
+  for (int b = 0; b < 3; b++) {
+    NoliBodyState body = state_of(world, b);
+    inertia[b] = b < 2 ? body.inertia[8] : body.mass;
+  }
+  double acceleration = torque / (inertia[0] + r * r * inertia[1] + r * r * s * s * inertia[2]);
+  for (int n = 0; n < 200; n++) {
+    joint_step(world);
+    double q = place_of(world, 0, 0);
+    ASSERT_NEAR(place_of(world, 1, 0), r * q, 1e-7);
+    ASSERT_NEAR(place_of(world, 2, 0), s * r * q, 1e-8);
+  }
+  double want = 0.5 * acceleration;
+  print_message("gears turn by %.6f rad, want %.6f\n", place_of(world, 0, 0), want);
+  ASSERT_NEAR(place_of(world, 0, 0), want, 5e-3 * want);
+  assert_true(want > 6.3); // more than a turn
+  world_done(world);
+}
+
+// A planetary gear with a fixed ring: the sun turns 1 + ring / sun times as fast as the carrier
+// (Willis).
+static void planets_carry(void** state) {
+  (void)state;
+  double arm[3] = {0.3, 0.02, 0.02}, wheel[3] = {0.05, 0.05, 0.02};
+  double z_sun = 20.0, z_planet = 16.0, z_ring = 52.0;
+  Linkage* linkage = linkage_new();
+  World* world = &linkage->world;
+  int32_t carrier = add_rigid_box(linkage, arm, (double[]){0, 0, 0});
+  int32_t planet = add_rigid_box(linkage, wheel, (double[]){0.1, 0, 0.05});
+  int32_t sun = add_rigid_box(linkage, wheel, (double[]){0, 0, 0.05});
+  NoliJointDef* driven = add_hinge(linkage, "carrier", carrier, NOLI_NULL_INDEX, 0.0);
+  driven->coordinate.motor = "speed";
+  driven->coordinate.target = 2.0;
+  driven->coordinate.motor_damping = 10.0;
+  follow(&add_hinge(linkage, "planet", planet, carrier, 0.1)->coordinate, "carrier",
+         -z_ring / z_planet);
+  follow(&add_hinge(linkage, "sun", sun, carrier, 0.0)->coordinate, "planet", -z_planet / z_sun);
+  world->def.time_step = 0.005;
+  start(world);
+  for (int n = 0; n < 200; n++) {
+    joint_step(world);
+  }
+  NoliVec3 spin[2] = {noli_load3(state_of(world, carrier).angular_velocity),
+                      noli_load3(state_of(world, sun).angular_velocity)};
+  ASSERT_NEAR(spin[0].z, 2.0, 0.02);
+  double turned = place_of(world, 0, 0), of_sun = turned + place_of(world, 2, 0);
+  ASSERT_NEAR(of_sun, turned * (1.0 + z_ring / z_sun), 1e-6);
+  ASSERT_NEAR(spin[1].z / spin[0].z, 1.0 + z_ring / z_sun, 1e-3);
+  world_done(world);
+}
+
 // ---- refusals -----------------------------------------------------------------------------------
 
 static void refuse(const char* type, bool apart, bool soft, const char* part) {
@@ -302,15 +430,47 @@ static void wrong_joints_are_refused(void** state) {
   refuse("universal", false, false, "its axes are parallel");
   refuse("universal", false, false, "is universal");
   refuse("distance", false, false, "keeps a distance and has no \"b_at\"");
+  refuse("screw", false, false, "is a screw and has no \"lead\"");
   refuse("slide", false, false, "there is no type of joint \"slide\"; did you mean \"slider\"?");
+}
+
+static void wrong_couplings_are_refused(void** state) {
+  (void)state;
+  static const struct {
+    const char *follows, *message;
+    double ratio;
+  } cases[] = {{"wheel", "it follows joint \"wheel\", which there is not", 1.0},
+               {"own", "has no coordinate that it could follow", 1.0},
+               {"bolt", "joint \"bolt\", a \"weld\", has no coordinate", 1.0},
+               {"bolt", "with a ratio of 0", 0.0}};
+  double size[3] = {0.1, 0.1, 0.1};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    Linkage* linkage = linkage_new();
+    World* world = &linkage->world;
+    for (int b = 0; b < 2; b++) {
+      add_rigid_box(linkage, size, (double[]){0.3 * b, 0, 0});
+    }
+    follow(&add_hinge(linkage, "own", 0, NOLI_NULL_INDEX, 0.0)->coordinate, cases[c].follows,
+           cases[c].ratio);
+    add_joint(linkage, "weld", 1, NOLI_NULL_INDEX, 0.3, 0.0)->name = "bolt";
+    world_expect_refusal(world, cases[c].message);
+  }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(bodies_slide_on_rails),       cmocka_unit_test(bodies_move_in_planes),
-      cmocka_unit_test(distances_are_kept),          cmocka_unit_test(beads_leave_turning_rods),
-      cmocka_unit_test(shafts_turn_by_cardans_rule), cmocka_unit_test(pairs_fly),
-      cmocka_unit_test(soft_bodies_keep_distances),  cmocka_unit_test(wrong_joints_are_refused),
+      cmocka_unit_test(bodies_slide_on_rails),
+      cmocka_unit_test(bodies_move_in_planes),
+      cmocka_unit_test(distances_are_kept),
+      cmocka_unit_test(beads_leave_turning_rods),
+      cmocka_unit_test(shafts_turn_by_cardans_rule),
+      cmocka_unit_test(pairs_fly),
+      cmocka_unit_test(soft_bodies_keep_distances),
+      cmocka_unit_test(wrong_joints_are_refused),
+      cmocka_unit_test(nuts_fall_along_screws),
+      cmocka_unit_test(gears_share_a_torque),
+      cmocka_unit_test(planets_carry),
+      cmocka_unit_test(wrong_couplings_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

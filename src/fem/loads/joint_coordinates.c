@@ -286,6 +286,20 @@ static void blocks_by_node(const NoliCoordinate* item, const double* matrix, dou
   }
 }
 
+void noli_coordinate_derivatives(const NoliCoordinates* all, int32_t k, const double* x,
+                                 double gradient[3 * NOLI_COORDINATE_NODES], double* hessian) {
+  const NoliCoordinate* item = &all->item[k];
+  NoliVec3 z[VECTORS];
+  double by[2][NUMBERS], by_vector[NUMBERS], matrix[NUMBERS * NUMBERS] = {0};
+  vectors_at(all, k, x, false, z);
+  gradient_of(item->kind, z, by, by_vector);
+  to_nodes(item, by_vector, gradient);
+  if (hessian != NULL) {
+    add_hessian(item->kind, z, by, 1.0, matrix);
+    blocks_by_node(item, matrix, hessian);
+  }
+}
+
 static void evaluate_coordinates(const void* user, const double* x, int64_t begin, int64_t end,
                                  unsigned what, const NoliLocal* out) {
   const NoliCoordinateEnergy* data = user;

@@ -106,6 +106,10 @@ double noli_coordinate_value(const NoliCoordinates* all, int32_t k, const double
 double noli_coordinate_speed(const NoliCoordinates* all, int32_t k, const double* x,
                              const double* v);
 
+// The gradient of a coordinate by its nodes, and the blocks of its Hessian; NULL: not wanted.
+void noli_coordinate_derivatives(const NoliCoordinates* all, int32_t k, const double* x,
+                                 double gradient[3 * NOLI_COORDINATE_NODES], double* hessian);
+
 // Adds the forces (n_vert x 3) of an effort, N m or N, in the coordinate at x.
 void noli_coordinate_add_effort(const NoliCoordinates* all, int32_t k, const double* x,
                                 double effort, double* force);

@@ -410,6 +410,9 @@ static const char* defect(const void* item) {
       noli_norm3(noli_load3(joint->to_axis)) == 0.0) {
     return "is universal and has no \"b_axis\", the axis that turns with the other body";
   }
+  if (noli_joint_type(joint) == NOLI_JOINT_SCREW && joint->lead == 0.0) {
+    return "is a screw and has no \"lead\", the travel by turn";
+  }
   return noli_joint_type(joint) == NOLI_JOINT_DISTANCE && !joint->has_to_at
              ? "keeps a distance and has no \"b_at\", the point of the other body"
              : NULL;

@@ -2,12 +2,17 @@
 
 #include "define/choices.h"
 #include "define/joint_coordinate.h"
-#include "fem/loads/joint_coordinates.h"
+#include "define/connection.h"
+#include "fem/loads/joint_couplings.h"
 #include "math/vec3.h"
 #include "model/connections/bindings.h"
 #include "model/model.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
 
 // Distance from a limit where its barrier acts, and elastic slip of friction: rad, or shares of the
 // size of the bodies.
@@ -154,6 +159,59 @@ static void add_coordinate(NoliModel* model, const NoliSimDef* def, int32_t inde
   set_laws(noli_joint_coordinate_def(joint, which), item);
 }
 
+// ---- couplings ----------------------------------------------------------------------------------
+
+static int32_t find_joint(const NoliSimDef* def, const char* name) {
+  for (int32_t i = 0; i < def->n_joints; i++) {
+    char numbered[32];
+    snprintf(numbered, sizeof numbered, "joint %d", (int)i);
+    const char* own = def->joints[i].name != NULL ? def->joints[i].name : numbered;
+    if (strcmp(own, name) == 0) {
+      return i;
+    }
+  }
+  return NOLI_NULL_INDEX;
+}
+
+static int32_t first_coordinate(const NoliCoordinates* all, int32_t joint) {
+  int32_t k = 0;
+  while (k < all->n && all->item[k].joint != joint) {
+    k++;
+  }
+  return k < all->n ? k : NOLI_NULL_INDEX;
+}
+
+static void couple(NoliModel* model, int32_t one, int32_t other, double ratio) {
+  NoliCouplings* couplings = &model->problem.couplings;
+  couplings->item[couplings->n] = (NoliCoupling){.of = {one, other}, .ratio = ratio};
+  noli_coupling_set_nodes(couplings, &model->problem.coordinates, couplings->n++);
+}
+
+// Couples the travel of a screw with its turn, and coordinate k with that which it follows.
+static NoliStatus add_couplings(NoliModel* model, const NoliSimDef* def, int32_t k) {
+  NoliStatus status = NOLI_OK;
+  const NoliCoordinates* all = &model->problem.coordinates;
+  int32_t index = all->item[k].joint, first = first_coordinate(all, index);
+  const NoliJointDef* joint = &def->joints[index];
+  const NoliCoordinateDef* own = noli_joint_coordinate_def(joint, k - first);
+  NoliConnectionPrefix where = noli_connection_prefix(NOLI_CONNECTION_JOINT, def, index);
+  if (k > first && strcmp(joint->type, "screw") == 0) {
+    couple(model, k, first, joint->lead / (2.0 * PI));
+  }
+  if (own->follows != NULL) {
+    int32_t followed = find_joint(def, own->follows);
+    NOLI_CHECK(model->context, followed != NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
+               "%s: it follows joint \"%.80s\", which there is not", where.text, own->follows);
+    int32_t other = first_coordinate(all, followed);
+    NOLI_CHECK(model->context, other != NOLI_NULL_INDEX && other != k, NOLI_ERROR_ARGUMENT,
+               "%s: joint \"%.80s\", a \"%s\", has no coordinate that it could follow", where.text,
+               own->follows, def->joints[followed].type);
+    couple(model, k, other, own->ratio);
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_model_add_coordinates(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   int32_t n = 0;
@@ -165,6 +223,12 @@ NoliStatus noli_model_add_coordinates(NoliModel* model, const NoliSimDef* def) {
     for (int32_t k = 0; k < noli_joint_coordinate_count(&def->joints[i]); k++) {
       add_coordinate(model, def, i, k);
     }
+  }
+  NoliCouplings* couplings = &model->problem.couplings;
+  NOLI_NEW(model->context, couplings->item, 2 * (int64_t)n);
+  NOLI_NEW(model->context, couplings->node, 2 * NOLI_COUPLING_NODES * (int64_t)n);
+  for (int32_t k = 0; k < model->problem.coordinates.n; k++) {
+    NOLI_TRY(add_couplings(model, def, k));
   }
   noli_model_stiffen_rigid(model);
 done:

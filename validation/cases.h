@@ -10,6 +10,8 @@ typedef bool Case(Report* report);
 Case validate_cantilever;
 Case validate_elastica;
 Case validate_hertz;
+Case validate_convergent_hertz;
+Case validate_landing;
 Case validate_slope;
 Case validate_cone;
 Case validate_sliding;

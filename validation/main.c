@@ -10,6 +10,8 @@ static const struct {
   Case* run;
 } cases[] = {
     {"hertz", validate_hertz},
+    {"convergent_hertz", validate_convergent_hertz},
+    {"landing", validate_landing},
     {"cantilever", validate_cantilever},
     {"elastica", validate_elastica},
     {"slope", validate_slope},

@@ -597,7 +597,8 @@ typedef struct NoliSimDef {
   NoliScaled contact_distance;
   double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2);
                                ///< with "implicit_surface" the initial kappa in N/m;
-                               ///< with "gcp" the kappa in J/m^2 that multiplies the potential
+                               ///< with "gcp" the kappa in J/m^2 that multiplies the potential;
+                               ///< with contact_convergent kappa in Pa
   const char* ccd;             ///< continuous collision detection: "additive" (default) or
                                ///< "inclusion", see docs/background/ccd.md
   double friction;             ///< coefficient where no pair overrides it; default 0
@@ -685,6 +686,11 @@ typedef struct NoliSimDef {
   NoliScaled adhesion_range; ///< the same
   const NoliJointDef* joints;
   int32_t n_joints;
+  /// "ipc" as an integral over surfaces [Li2023]: weights of areas, overlapping pairs counted once.
+  /// Forces converge under refinement, flat surfaces have no edges, and barrier_stiffness is in Pa;
+  /// 0: a tenth of Young's modulus of the softer body of each pair. Default false. Not with
+  /// "augmented_lagrangian"; docs/background/convergent_contact.md
+  bool contact_convergent;
 } NoliSimDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_sim_def.

@@ -585,6 +585,7 @@ typedef struct NoliSimDef {
   NoliScaled adhesion_range;
   const NoliJointDef* joints;
   int32_t n_joints;
+  bool contact_convergent;
 } NoliSimDef;
 void noli_sim_def_init(NoliSimDef* def, size_t size);
 typedef struct NoliDefSizes {

@@ -447,3 +447,31 @@ void noli_distance_sqr_derivatives(NoliPairKind kind, const NoliVec3* x, double*
     gradient[i] = ldexp(gradient[i], exponent);
   }
 }
+
+// Closest points nearer to a boundary than this, relative to the size of the primitive, are on it.
+#define SNAP 1e-12
+
+int32_t noli_closest_subset(const NoliVec3* y, int32_t of) {
+  int32_t vertex[4] = {0}, n = 1;
+  NoliVec3 z[4] = {y[0]}, feature_z[4];
+  for (int32_t k = 0; k < 3; k++) {
+    if ((of >> k & 1) != 0) {
+      vertex[n] = k;
+      z[n++] = y[1 + k];
+    }
+  }
+  if (n == 2) {
+    return of;
+  }
+  NoliFeature feature = n == 4 ? noli_feature_point_triangle(z) : noli_feature_point_edge(z);
+  int32_t size = noli_pair_size[feature.kind], found = 0;
+  for (int32_t i = 0; i < size; i++) {
+    feature_z[i] = z[feature.vertex[i]];
+  }
+  NoliClosest closest = noli_closest(feature.kind, feature_z);
+  for (int32_t i = 1; i < size; i++) {
+    found |= -closest.weight[i] > SNAP ? 1 << vertex[feature.vertex[i]] : 0;
+  }
+  // of what is not finite all of it, so that a later check detects it
+  return found != 0 ? found : of;
+}

@@ -46,6 +46,10 @@ NoliFeature noli_feature_point_edge(const NoliVec3 x[3]);
 NoliFeature noli_feature_point_triangle(const NoliVec3 x[4]);
 NoliFeature noli_feature_edge_edge(const NoliVec3 x[4]);
 
+// The vertices of the closest feature to y[0] of a triangle or segment y[1...]: a subset of those
+// in `of`, bit k for y[1 + k]. Closest points within rounding of a boundary are on it.
+int32_t noli_closest_subset(const NoliVec3* y, int32_t of);
+
 // Closest points for a known case: `x` are the vertices of the case in its order (only as many as
 // the kind has are read). Weights and directions of absent vertices are 0. The directions s_k are
 // orthonormal up to rounding, so C is close to the identity however thin a triangle or however

@@ -11,4 +11,6 @@ typedef struct NoliColliders {
   const NoliHalfSpace* half_spaces; // (n_half_spaces)
   int32_t n_half_spaces;
   const NoliBodyPairs* pairs; // NULL: all entities meet
+  // weights of pairs, contact/convergent.h; NULL: each counts once
+  const struct NoliConvergent* convergent;
 } NoliColliders;

@@ -17,8 +17,6 @@
 // coordinates.
 #define FOLD_REACH 8.0
 #define ROUNDING (64.0 * DBL_EPSILON)
-// Closest points nearer to a boundary than this, relative to the size of the triangle, are on it.
-#define SNAP 1e-12
 // Angles of fans, rad, that are taken for half a turn or a full one.
 #define ANGLE_SLACK 1e-3
 #define PI 3.14159265358979323846
@@ -115,46 +113,19 @@ bool noli_flat_vertex(const NoliSurface* surface, const double* x, int32_t verte
 
 // ---- how often features count -------------------------------------------------------------------
 
-// The vertices of the closest feature of `of`, a subset of those of a triangle or segment y[1...],
-// to y[0].
-static int32_t closest_feature(const NoliVec3* y, int32_t of) {
-  int32_t vertex[4] = {0}, n = 1;
-  NoliVec3 z[4] = {y[0]}, feature_z[4];
-  for (int32_t k = 0; k < 3; k++) {
-    if ((of >> k & 1) != 0) {
-      vertex[n] = k;
-      z[n++] = y[1 + k];
-    }
-  }
-  if (n == 2) {
-    return of;
-  }
-  NoliFeature feature = n == 4 ? noli_feature_point_triangle(z) : noli_feature_point_edge(z);
-  int32_t size = noli_pair_size[feature.kind], found = 0;
-  for (int32_t i = 0; i < size; i++) {
-    feature_z[i] = z[feature.vertex[i]];
-  }
-  NoliClosest closest = noli_closest(feature.kind, feature_z);
-  for (int32_t i = 1; i < size; i++) {
-    found |= -closest.weight[i] > SNAP ? 1 << vertex[feature.vertex[i]] : 0;
-  }
-  // of what is not finite all of it, so that a later check detects it
-  return found != 0 ? found : of;
-}
-
 void noli_flat_triangle(const NoliSurface* surface, const double* x, int32_t tri,
-                        const NoliVec3 y[4], int8_t count[NOLI_FLAT_FEATURES]) {
+                        const NoliVec3 y[4], int32_t count[NOLI_FLAT_FEATURES]) {
   const int32_t* v = &surface->tri[3 * (int64_t)tri];
   int32_t part = surface->flat->tri[tri];
   memset(count, 0, NOLI_FLAT_FEATURES * sizeof *count);
-  count[closest_feature(y, 7)]++;
+  count[noli_closest_subset(y, 7)]++;
   for (int32_t k = 0; k < 3; k++) {
     double reach;
     int32_t next = (k + 1) % 3;
     if ((part & NOLI_FLAT_MINUS << k) != 0 &&
         noli_flat_edge(surface, x, noli_surface_edge(surface, surface->body[v[k]], v[k], v[next]),
                        &reach)) {
-      count[closest_feature(y, 1 << k | 1 << next)]--;
+      count[noli_closest_subset(y, 1 << k | 1 << next)]--;
     }
     if ((part & NOLI_FLAT_PLUS << k) != 0) {
       count[1 << k]++;
@@ -163,10 +134,10 @@ void noli_flat_triangle(const NoliSurface* surface, const double* x, int32_t tri
 }
 
 void noli_flat_segment(const NoliSurface* surface, const double* x, int32_t edge,
-                       const NoliVec3 y[3], int8_t count[NOLI_FLAT_FEATURES]) {
+                       const NoliVec3 y[3], int32_t count[NOLI_FLAT_FEATURES]) {
   const int32_t* v = &surface->edge[2 * (int64_t)edge];
   memset(count, 0, NOLI_FLAT_FEATURES * sizeof *count);
-  count[closest_feature(y, 3)]++;
+  count[noli_closest_subset(y, 3)]++;
   for (int32_t k = 0; k < 2; k++) {
     double reach;
     if ((surface->flat->segment[edge] & NOLI_FLAT_MINUS << k) != 0 &&

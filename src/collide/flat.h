@@ -84,11 +84,11 @@ bool noli_flat_vertex(const NoliSurface* surface, const double* x, int32_t verte
 // closest feature of the triangle, less those of its edges, plus its vertices. Features are
 // subsets of the vertices, bit k for vertex k.
 void noli_flat_triangle(const NoliSurface* surface, const double* x, int32_t tri,
-                        const NoliVec3 y[4], int8_t count[NOLI_FLAT_FEATURES]);
+                        const NoliVec3 y[4], int32_t count[NOLI_FLAT_FEATURES]);
 
 // The same for a segment y[1..2] of no triangle: bits of its vertices.
 void noli_flat_segment(const NoliSurface* surface, const double* x, int32_t edge,
-                       const NoliVec3 y[3], int8_t count[NOLI_FLAT_FEATURES]);
+                       const NoliVec3 y[3], int32_t count[NOLI_FLAT_FEATURES]);
 
 // Validator (base/validate.h).
 const char* noli_flat_defect(const NoliSurface* surface);

@@ -6,6 +6,8 @@
 #include "collide/flat.h"
 #include "collide/separation.h"
 #include "contact/contact_share.h"
+#include "contact/convergent.h"
+#include "contact/crossing.h"
 #include "contact/mollifier.h"
 
 #include <string.h>
@@ -21,12 +23,13 @@
 enum {
   POSITION_BITS = 11, // and above them the number of contacts of a close item
   BLOCK = 1 << POSITION_BITS,
-  MOST = NOLI_FLAT_FEATURES - 1,
+  MOST = NOLI_CROSSING_FEATURES,
   KEPT = 128,
   PLANE_CLASS = NOLI_CONTACT_CLASSES,
   N_CLASS = NOLI_CONTACT_CLASSES + 1
 };
 
+_Static_assert(MOST >= NOLI_FLAT_FEATURES - 1, "an item has that many contacts");
 _Static_assert(MOST <= UINT16_MAX >> POSITION_BITS, "close items are 16 bits wide");
 
 typedef struct Build {
@@ -37,6 +40,7 @@ typedef struct Build {
   int32_t rank;
   const NoliHalfSpace* half_spaces;
   const NoliBodyPairs* pairs;
+  const NoliConvergent* convergent;
   const double* X;
   const double* x;
   double dhat;
@@ -148,9 +152,11 @@ static bool feature_close(const Build* build, const int32_t node[4], const NoliV
   take_feature(node, feature, contact);
   contact_set_load_nodes(contact->node, size, build->x, y);
   contact->gap_sqr = noli_gap_sqr(noli_closest(contact->kind, y).d_sqr, contact->offset);
-  contact->mollified = false;
+  contact->mollified = contact->crossing = false;
   contact->eps_x = 0.0;
-  contact->weight = 1.0;
+  contact->weight = contact->scale = 1.0;
+  contact->joined = false;
+  contact->n_minus = 0;
   contact->entity[0] = build->surface->body[contact->node[0]];
   contact->entity[1] = build->surface->body[contact->node[size - 1]];
   return !(contact->gap_sqr >= build->dhat_sqr * (contact->range * contact->range)) &&
@@ -167,7 +173,7 @@ static bool centers_are_far(const Build* build, int32_t n_a, const NoliVec3 y[4]
 // The contacts of a vertex and the features of one primitive of a flat part that count: their
 // number. found[0] has the offset and the range of the pair.
 static int32_t flat_contacts(const Build* build, const int32_t node[4], const NoliVec3 y[4],
-                             const int8_t count[NOLI_FLAT_FEATURES], NoliContact found[MOST]) {
+                             const int32_t count[NOLI_FLAT_FEATURES], NoliContact found[MOST]) {
   static const NoliPairKind kind[3] = {NOLI_PAIR_POINT_POINT, NOLI_PAIR_POINT_EDGE,
                                        NOLI_PAIR_POINT_TRIANGLE};
   const NoliContact pair = found[0];
@@ -198,6 +204,34 @@ static void limit_range(const Build* build, double reach, NoliContact* contact) 
   contact->limited = true;
 }
 
+// The contacts of a vertex, node[0], and a triangle or segment, as contact/convergent.h counts
+// them.
+static int32_t convergent_contacts(const Build* build, NoliPrimitivePair pair, bool triangle,
+                                   const int32_t node[4], const NoliVec3 y[4],
+                                   NoliContact found[MOST]) {
+  int32_t count[NOLI_FLAT_FEATURES];
+  NoliConvergentScale scale =
+      noli_convergent_vertex(build->convergent, build->surface, node[0], node[1], build->dhat);
+  double flat;
+  if (scale.range != 1.0) {
+    limit_range(build, scale.range * build->dhat * found[0].range, &found[0]);
+  }
+  if (build->surface->flat != NULL && noli_flat_vertex(build->surface, build->x, node[0], &flat)) {
+    limit_range(build, flat, &found[0]);
+  }
+  double reach = build->dhat * found[0].range + found[0].offset;
+  if (triangle) {
+    noli_convergent_triangle(build->convergent, build->surface, node[0], pair.b, y, reach, count);
+  } else {
+    noli_convergent_segment(build->surface, node[0], pair.b, y, reach, count);
+  }
+  int32_t n = flat_contacts(build, node, y, count, found);
+  for (int32_t k = 0; k < n; k++) {
+    found[k].scale = scale.weight;
+  }
+  return n;
+}
+
 static int32_t point_triangle_contacts(const Build* build, NoliPrimitivePair pair,
                                        NoliContact found[MOST]) {
   const NoliSurface* surface = build->surface;
@@ -213,8 +247,11 @@ static int32_t point_triangle_contacts(const Build* build, NoliPrimitivePair pai
     return 0;
   }
   double reach;
+  if (build->convergent != NULL) {
+    return convergent_contacts(build, pair, true, node, y, found);
+  }
   if (surface->flat != NULL && (surface->flat->tri[pair.b] & NOLI_FLAT_MEMBER) != 0) {
-    int8_t count[NOLI_FLAT_FEATURES];
+    int32_t count[NOLI_FLAT_FEATURES];
     noli_flat_triangle(surface, build->x, pair.b, y, count);
     return flat_contacts(build, node, y, count, found);
   }
@@ -235,47 +272,89 @@ static void limit_flat_edges(const Build* build, NoliPrimitivePair pair, NoliCon
   }
 }
 
-static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliContact* contact) {
+// Nearly parallel edges keep all four nodes because the mollifier depends on them.
+static bool mollify(const Build* build, const int32_t node[4], const NoliVec3 y[4],
+                    NoliContact* contact) {
+  NoliVec3 Y[4];
+  contact_set_load_nodes(node, 4, build->X, Y);
+  double eps_x = noli_mollifier_eps_x(Y);
+  if (!(noli_mollifier_cross_sqr(y) < eps_x)) {
+    return false;
+  }
+  contact->kind = NOLI_PAIR_EDGE_EDGE;
+  contact->mollified = true;
+  contact->eps_x = eps_x;
+  memcpy(contact->node, node, 4 * sizeof *node);
+  contact->entity[0] = build->surface->body[node[0]];
+  contact->entity[1] = build->surface->body[node[3]];
+  return true;
+}
+
+// The contacts of edges that cross.
+static int32_t crossing_contacts(const Build* build, const int32_t node[4], const NoliVec3 y[4],
+                                 double weight, NoliContact found[MOST]) {
+  const NoliContact pair = found[0];
+  NoliCrossingPart part[NOLI_CROSSING_FEATURES];
+  if (!feature_close(build, node, y, noli_feature_edge_edge(y), &found[0])) {
+    return 0; // the other parts are farther apart
+  }
+  if (mollify(build, node, y, &found[0])) {
+    found[0].crossing = true;
+    found[0].scale = weight;
+    return 1;
+  }
+  int32_t n_part = noli_crossing_parts(y, part), n = 0;
+  for (int32_t k = 0; k < n_part; k++) {
+    found[n] = pair;
+    if (feature_close(build, node, y, part[k].feature, &found[n])) {
+      found[n].weight = part[k].count;
+      found[n++].scale = weight;
+    }
+  }
+  return n;
+}
+
+// Edges that are apart, share a vertex, or lie in a plane, where point-edge pairs represent them.
+static bool is_no_pair(const Build* build, const int32_t node[4], const NoliVec3 y[4],
+                       const NoliContact* contact) {
+  const int32_t* body = build->surface->body;
+  return centers_are_far(build, 2, y, contact) || node[0] == node[2] || node[0] == node[3] ||
+         node[1] == node[2] || node[1] == node[3] ||
+         noli_surface_is_planar(build->surface, body[node[0]], body[node[2]]);
+}
+
+static int32_t edge_edge_contacts(const Build* build, NoliPrimitivePair pair,
+                                  NoliContact found[MOST]) {
   const int32_t* a = build->surface->edge + 2 * (int64_t)pair.a;
   const int32_t* b = build->surface->edge + 2 * (int64_t)pair.b;
   const int32_t node[4] = {a[0], a[1], b[0], b[1]};
   NoliVec3 y[4];
   contact_set_load_nodes(node, 4, build->x, y);
-  set_pair(build, node[0], node[2], contact);
-
-  // edges that are apart, share a vertex, or lie in a plane, where point-edge pairs represent them
-  if (centers_are_far(build, 2, y, contact)) {
-    return false;
-  }
-  if (node[0] == node[2] || node[0] == node[3] || node[1] == node[2] || node[1] == node[3]) {
-    return false;
-  }
-  const int32_t* body = build->surface->body;
-  if (noli_surface_is_planar(build->surface, body[node[0]], body[node[2]])) {
-    return false;
+  set_pair(build, node[0], node[2], &found[0]);
+  if (is_no_pair(build, node, y, &found[0])) {
+    return 0;
   }
 
   // the closest feature
+  NoliConvergentScale scale = {1.0, 1.0, false};
+  if (build->convergent != NULL) {
+    scale = noli_convergent_edges(build->convergent, build->surface, pair, build->dhat);
+  }
+  if (scale.crossing) {
+    return crossing_contacts(build, node, y, scale.weight, found);
+  }
+  if (scale.range != 1.0) {
+    limit_range(build, scale.range * build->dhat * found[0].range, &found[0]);
+  }
   if (build->surface->flat != NULL) {
-    limit_flat_edges(build, pair, contact);
+    limit_flat_edges(build, pair, &found[0]);
   }
-  if (!feature_close(build, node, y, noli_feature_edge_edge(y), contact)) {
-    return false;
+  if (!feature_close(build, node, y, noli_feature_edge_edge(y), &found[0])) {
+    return 0;
   }
-
-  // nearly parallel edges keep all four nodes because the mollifier depends on them
-  NoliVec3 Y[4];
-  contact_set_load_nodes(node, 4, build->X, Y);
-  double eps_x = noli_mollifier_eps_x(Y);
-  if (noli_mollifier_cross_sqr(y) < eps_x) {
-    contact->kind = NOLI_PAIR_EDGE_EDGE;
-    contact->mollified = true;
-    contact->eps_x = eps_x;
-    memcpy(contact->node, node, sizeof node);
-    contact->entity[0] = build->surface->body[node[0]];
-    contact->entity[1] = build->surface->body[node[3]];
-  }
-  return true;
+  (void)mollify(build, node, y, &found[0]);
+  found[0].scale = scale.weight;
+  return 1;
 }
 
 static int32_t point_edge_contacts(const Build* build, NoliPrimitivePair pair,
@@ -290,8 +369,11 @@ static int32_t point_edge_contacts(const Build* build, NoliPrimitivePair pair,
   contact_set_load_nodes(node, 3, build->x, y);
   set_pair(build, node[0], node[1], &found[0]);
   double reach;
+  if (build->convergent != NULL) {
+    return convergent_contacts(build, pair, false, node, y, found);
+  }
   if (surface->flat != NULL && (surface->flat->segment[pair.b] & NOLI_FLAT_MEMBER) != 0) {
-    int8_t count[NOLI_FLAT_FEATURES];
+    int32_t count[NOLI_FLAT_FEATURES];
     noli_flat_segment(surface, build->x, pair.b, y, count);
     return flat_contacts(build, node, y, count, found);
   }
@@ -299,6 +381,12 @@ static int32_t point_edge_contacts(const Build* build, NoliPrimitivePair pair,
     limit_range(build, reach, &found[0]);
   }
   return feature_close(build, node, y, noli_feature_point_edge(y), &found[0]) ? 1 : 0;
+}
+
+static double half_space_weight(const Build* build, int32_t node) {
+  return build->convergent == NULL
+             ? 0.0
+             : noli_convergent_half_space(build->convergent, build->surface, node, build->dhat);
 }
 
 static bool plane_close(const Build* build, int64_t item, NoliHalfSpaceContact* contact) {
@@ -320,6 +408,7 @@ static bool plane_close(const Build* build, int64_t item, NoliHalfSpaceContact* 
                                     .entity = {body, entity},
                                     .offset = offset,
                                     .range = range,
+                                    .weight = half_space_weight(build, node),
                                     .gap = gap};
   return noli_body_pairs_get(build->pairs, body, entity);
 }
@@ -342,8 +431,46 @@ static int32_t item_contacts(const Build* build, int64_t item, NoliContact found
   if (item < build->edge_edge_first) {
     return point_triangle_contacts(build, pair, found);
   }
-  return item < build->point_edge_first ? (edge_edge_close(build, pair, found) ? 1 : 0)
+  return item < build->point_edge_first ? edge_edge_contacts(build, pair, found)
                                         : point_edge_contacts(build, pair, found);
+}
+
+static NoliPrimitives kind_of_item(const Build* build, int64_t item) {
+  return item < build->edge_edge_first    ? NOLI_PRIMITIVES_POINT_TRIANGLE
+         : item < build->point_edge_first ? NOLI_PRIMITIVES_EDGE_EDGE
+                                          : NOLI_PRIMITIVES_POINT_EDGE;
+}
+
+// The vertex of an item that counts as contact/convergent.h says.
+static int32_t sampled_vertex(const Build* build, int64_t item) {
+  return build->convergent != NULL && kind_of_item(build, item) != NOLI_PRIMITIVES_EDGE_EDGE
+             ? pair_of_item(build, item).a
+             : NOLI_NULL_INDEX;
+}
+
+// Whether an item is a pair of edges that counts where it crosses.
+static bool is_crossing(const Build* build, int64_t item) {
+  return build->convergent != NULL && kind_of_item(build, item) == NOLI_PRIMITIVES_EDGE_EDGE &&
+         noli_convergent_edges(build->convergent, build->surface, pair_of_item(build, item),
+                               build->dhat)
+             .crossing;
+}
+
+// Vertices and edges leave it free.
+#define TOP_BIT ((uint32_t)1 << 31)
+
+// The key of a contact with an end of an edge that crosses another one: by the edges and the nodes.
+static NoliContactKey crossing_key(const Build* build, int64_t item, const NoliContact* contact) {
+  NoliPrimitivePair pair = pair_of_item(build, item);
+  uint32_t subset = 0;
+  for (int32_t k = 0; k < 4; k++) {
+    const int32_t* edge = build->surface->edge + 2 * (int64_t)(k < 2 ? pair.a : pair.b);
+    for (int32_t i = 0; i < noli_pair_size[contact->kind]; i++) {
+      subset |= contact->node[i] == edge[k % 2] ? (uint32_t)1 << k : 0;
+    }
+  }
+  uint64_t first = (uint32_t)pair.a | TOP_BIT, second = (uint32_t)pair.b | TOP_BIT;
+  return (NoliContactKey){.high = first << 32 | second, .low = subset + 1};
 }
 
 // Identifies a contact within its class by its nodes or, where those are unique, its primitives.
@@ -351,11 +478,19 @@ static int32_t item_contacts(const Build* build, int64_t item, NoliContact found
 static NoliContactKey contact_key(const Build* build, int64_t item, const NoliContact* contact) {
   uint64_t first, second;
   uint32_t third = 0;
-  if (contact->kind == NOLI_PAIR_POINT_POINT || contact->kind == NOLI_PAIR_POINT_EDGE) {
+  bool by_nodes = contact->kind == NOLI_PAIR_POINT_POINT || contact->kind == NOLI_PAIR_POINT_EDGE;
+  if (by_nodes && is_crossing(build, item)) {
+    return crossing_key(build, item, contact);
+  }
+  if (by_nodes) {
     first = (uint32_t)contact->node[0];
     second = (uint32_t)contact->node[1];
     third = contact->kind == NOLI_PAIR_POINT_EDGE ? (uint32_t)contact->node[2] : 0;
-    third |= contact->limited ? (uint32_t)1 << 31 : 0;
+    third |= contact->limited ? TOP_BIT : 0;
+    // contacts of a sampled vertex are on its rank: they are none of those of other items
+    int32_t vertex = sampled_vertex(build, item);
+    second |= vertex != NOLI_NULL_INDEX ? TOP_BIT : 0;
+    first |= vertex == contact->node[1] ? TOP_BIT : 0;
   } else {
     NoliPrimitivePair pair = pair_of_item(build, item);
     first = (uint32_t)pair.a;
@@ -553,6 +688,7 @@ static void append_merged(NoliContactSet* set, int64_t begin, int64_t end) {
       contact.weight += set->raw.data[set->sort.data[next].index].weight;
     }
     if (contact.weight != 0.0) {
+      contact.weight *= contact.scale;
       contact_set_append(set, key, &contact);
     }
   }
@@ -597,12 +733,6 @@ static void number_items(Build* build, int32_t n_half_spaces) {
   build->n_blocks = (build->n_items + BLOCK - 1) / BLOCK;
 }
 
-static NoliPrimitives kind_of_item(const Build* build, int64_t item) {
-  return item < build->edge_edge_first    ? NOLI_PRIMITIVES_POINT_TRIANGLE
-         : item < build->point_edge_first ? NOLI_PRIMITIVES_EDGE_EDGE
-                                          : NOLI_PRIMITIVES_POINT_EDGE;
-}
-
 static bool is_flat_body(const Build* build, int32_t vertex) {
   return build->surface->flat->body[build->surface->body[vertex]];
 }
@@ -620,10 +750,11 @@ static int32_t vertex_at_flat(const Build* build, const NoliContact* contact) {
              : NOLI_NULL_INDEX;
 }
 
-// Which rank an item goes to. The contacts of a vertex with a flat part belong to several items,
-// each with several contacts: all of them go to one rank.
+// Which rank an item goes to. The contacts of a vertex with a flat part, and of one that is
+// sampled, belong to several items, each with several contacts: all of them go to one rank.
 static double draw_of(const Build* build, int64_t item, const NoliContact* contact) {
-  int32_t vertex = vertex_at_flat(build, contact);
+  int32_t vertex = sampled_vertex(build, item);
+  vertex = vertex != NOLI_NULL_INDEX ? vertex : vertex_at_flat(build, contact);
   if (vertex != NOLI_NULL_INDEX) {
     return noli_contact_draw((uint32_t)vertex, 0, N_CLASS);
   }
@@ -639,10 +770,14 @@ static void list_found(const Build* build, NoliFoundPair* found) {
       int64_t item = b * BLOCK + (set->close.data[b * BLOCK + n] & (BLOCK - 1));
       NoliContact contact[MOST];
       item_contacts(build, item, contact);
-      *found++ = (NoliFoundPair){.pair = pair_of_item(build, item),
-                                 .kind = kind_of_item(build, item),
-                                 .home = noli_contact_home(build->home, contact->node, 4),
-                                 .draw = draw_of(build, item, contact)};
+      int32_t vertex = sampled_vertex(build, item);
+      bool sampled = vertex != NOLI_NULL_INDEX;
+      *found++ =
+          (NoliFoundPair){.pair = pair_of_item(build, item),
+                          .kind = kind_of_item(build, item),
+                          .home = noli_contact_home(build->home, sampled ? &vertex : contact->node,
+                                                    sampled ? 1 : 4),
+                          .draw = draw_of(build, item, contact)};
     }
   }
 }
@@ -704,6 +839,46 @@ static void empty(NoliContactSet* set) {
   set->min_gap_sqr = set->min_ranged_sqr = (double)INFINITY;
 }
 
+// The contact of vertex p with a triangle, NOLI_NULL_INDEX if there is none.
+static int64_t triangle_contact(const NoliContactSet* set, int32_t p, int32_t tri) {
+  const NoliContactKey key = {.high = (uint64_t)(uint32_t)p << 32 | (uint32_t)tri};
+  int64_t begin = set->class_first[NOLI_PAIR_POINT_TRIANGLE];
+  int64_t end = set->class_first[NOLI_PAIR_POINT_TRIANGLE + 1], stop = end;
+  while (begin < end) {
+    int64_t middle = begin + (end - begin) / 2;
+    bool less = noli_contact_key_less(set->key.data[middle], key);
+    *(less ? &begin : &end) = less ? middle + 1 : middle;
+  }
+  return begin < stop && noli_contact_key_equal(set->key.data[begin], key) ? begin
+                                                                           : NOLI_NULL_INDEX;
+}
+
+// Joins negative contacts with an edge to that of one of its triangles (contact/ipc.c).
+static void join_negative(NoliContactSet* set, const Build* build) {
+  for (int64_t i = set->class_first[NOLI_PAIR_POINT_EDGE];
+       i < set->class_first[NOLI_PAIR_POINT_EDGE + 1]; i++) {
+    NoliContact* edge = &set->contact.data[i];
+    const NoliSampling* sampling = build->convergent->sampling;
+    if (!(edge->weight < 0.0)) {
+      continue;
+    }
+    int32_t p = edge->node[0], v = edge->node[1];
+    for (int64_t k = sampling->first[v]; k < sampling->first[v + 1] && !edge->joined; k++) {
+      int32_t t = sampling->of_vertex[k];
+      int64_t to = t < build->surface->n_tri ? triangle_contact(set, p, t) : NOLI_NULL_INDEX;
+      if (to == NOLI_NULL_INDEX) {
+        continue;
+      }
+      NoliContact* triangle = &set->contact.data[to];
+      const int32_t *node = triangle->node, other = edge->node[2];
+      if (triangle->n_minus < 3 && (node[1] == other || node[2] == other || node[3] == other)) {
+        triangle->minus[triangle->n_minus++] = (int32_t)i;
+        edge->joined = true;
+      }
+    }
+  }
+}
+
 static void collect_planes(NoliContactSet* set, int64_t n_plane) {
   set->plane.count = n_plane;
   set->plane_node.count = n_plane;
@@ -731,6 +906,7 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
                  .rank = noli_rank(context),
                  .half_spaces = colliders->half_spaces,
                  .pairs = colliders->pairs,
+                 .convergent = colliders->convergent,
                  .X = X,
                  .x = x,
                  .dhat = dhat,
@@ -760,6 +936,9 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
     append_merged(set, first[k], first[k + 1]);
   }
   set->class_first[NOLI_CONTACT_CLASSES] = set->contact.count;
+  if (build.convergent != NULL) {
+    join_negative(set, &build);
+  }
   collect_planes(set, first[N_CLASS]);
   set->n_primitive_pairs = n_raw + set->plane.count;
   set->n_all = set->contact.count + set->plane.count;

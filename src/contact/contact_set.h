@@ -31,13 +31,20 @@ typedef struct NoliContact {
   int32_t entity[2]; // bodies of the first and of the last node
   NoliPairKind kind; // NOLI_PAIR_EDGE_EDGE for all mollified contacts
   bool mollified;
-  bool limited;   // its range is that of a flat part, not of its bodies
+  bool crossing;  // a mollified one that is that of contact/crossing.h
+  bool limited;   // its range is that of a flat part or a guard, not of its bodies
   double weight;  // number of primitive pairs that share this closest feature; at flat parts of
-                  // obstacles as collide/flat.h says
+                  // obstacles as collide/flat.h says; with weights as contact/convergent.h says,
+                  // 1/m, of either sign
+  double scale;   // of the weight, during the build: weights are whole numbers until they are sums
   double eps_x;   // zone of the mollifier; 0 if not mollified
   double offset;  // m, sum of both bodies' offsets
   double range;   // contact distance of the pair over dhat
   double gap_sqr; // at the positions the set was built for; 0 if the offset surfaces meet
+  // contacts with edges of this triangle whose weight is negative; one is `joined` to one contact
+  int32_t minus[3];
+  int32_t n_minus;
+  bool joined;
 } NoliContact;
 
 // Number of nodes of the first of the two primitives; they come first in `node`.
@@ -52,8 +59,13 @@ typedef struct NoliHalfSpaceContact {
   int32_t entity[2]; // body, half-space
   double offset;     // m, of the body
   double range;      // contact distance of the pair over dhat
+  double weight;     // as contact/convergent.h says, 1/m; 0: each contact counts once
   double gap;        // m, signed: not positive if the body meets the plane
 } NoliHalfSpaceContact;
+
+static inline double noli_half_space_weight(const NoliHalfSpaceContact* contact) {
+  return contact->weight > 0.0 ? contact->weight : 1.0;
+}
 
 // Identifies a contact of a given surface; keys have the order of contacts.
 typedef struct NoliContactKey {

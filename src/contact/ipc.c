@@ -1,8 +1,11 @@
 #include "contact/ipc.h"
 
 #include "base/parallel.h"
+#include "contact/crossing.h"
 #include "contact/mollifier.h"
 #include "contact/stencil_hessian.h"
+
+#include <string.h>
 
 enum { ENERGY_BLOCK = 512, BLOCKS_4 = 90 };
 
@@ -12,22 +15,27 @@ static void ipc_load_nodes(const NoliContact* contact, const double* x, NoliVec3
   }
 }
 
-// The active feature of two edges, with weights and directions for all four nodes.
-static NoliClosest edge_edge_closest(const NoliVec3 y[4]) {
-  NoliFeature feature = noli_feature_edge_edge(y);
-  NoliVec3 z[4];
-  int32_t size = noli_pair_size[feature.kind];
+// A closest feature of two edges with weights and directions for all four nodes.
+static NoliClosest on_four_nodes(const NoliFeature* feature, const NoliVec3 y[4]) {
+  NoliVec3 z[4] = {{0.0, 0.0, 0.0}};
+  int32_t size = noli_pair_size[feature->kind];
   for (int32_t i = 0; i < size; i++) {
-    z[i] = y[feature.vertex[i]];
+    z[i] = y[feature->vertex[i]];
   }
-  NoliClosest small = noli_closest(feature.kind, z);
+  NoliClosest small = noli_closest(feature->kind, z);
   NoliClosest closest = {.d_sqr = small.d_sqr, .r = small.r, .n_dir = small.n_dir};
   for (int32_t i = 0; i < size; i++) {
-    closest.weight[feature.vertex[i]] = small.weight[i];
-    closest.dir[0][feature.vertex[i]] = small.dir[0][i];
-    closest.dir[1][feature.vertex[i]] = small.dir[1][i];
+    closest.weight[feature->vertex[i]] = small.weight[i];
+    closest.dir[0][feature->vertex[i]] = small.dir[0][i];
+    closest.dir[1][feature->vertex[i]] = small.dir[1][i];
   }
   return closest;
+}
+
+// The active feature of two edges.
+static NoliClosest edge_edge_closest(const NoliVec3 y[4]) {
+  NoliFeature feature = noli_feature_edge_edge(y);
+  return on_four_nodes(&feature, y);
 }
 
 NoliBarrierValue noli_barrier_in_range(double gap_sqr, double dhat_sqr, double range) {
@@ -51,9 +59,37 @@ static double mollified_barrier(double mollifier, double barrier) {
   return isinf(barrier) ? barrier : mollifier * barrier;
 }
 
+// The barrier of edges that cross, infinite if they touch.
+static double crossing_barrier(const NoliBarrier* data, const NoliContact* contact,
+                               const NoliVec3 y[4]) {
+  NoliCrossingPart part[NOLI_CROSSING_FEATURES];
+  int32_t n = noli_crossing_parts(y, part);
+  double sum = 0.0, range = contact->range;
+  for (int32_t k = 0; k < n; k++) {
+    NoliVec3 z[4] = {{0.0, 0.0, 0.0}};
+    for (int32_t i = 0; i < noli_pair_size[part[k].feature.kind]; i++) {
+      z[i] = y[part[k].feature.vertex[i]];
+    }
+    double gap_sqr = noli_gap_sqr(noli_closest(part[k].feature.kind, z).d_sqr, contact->offset);
+    double barrier = range * noli_barrier(gap_sqr / (range * range), data->dhat_sqr);
+    if (isinf(barrier)) {
+      return barrier;
+    }
+    sum += part[k].count * barrier;
+  }
+  return sum;
+}
+
 static double ipc_contact_energy(const NoliBarrier* data, const NoliContact* contact,
                                  const double* x) {
   double mollifier;
+  if (contact->crossing) {
+    NoliVec3 y[4];
+    ipc_load_nodes(contact, x, y);
+    mollifier = noli_mollifier_value(y, contact->eps_x);
+    return data->kappa * contact->weight *
+           mollified_barrier(mollifier, crossing_barrier(data, contact, y));
+  }
   NoliClosest closest = noli_contact_closest(contact, x, &mollifier);
   double range = contact->range, gap_sqr = noli_gap_sqr(closest.d_sqr, contact->offset);
   double barrier = range * noli_barrier(gap_sqr / (range * range), data->dhat_sqr);
@@ -95,6 +131,50 @@ static NoliBarrierValue contact_barrier(const NoliBarrier* data, const NoliConta
   return b;
 }
 
+// Adds the Hessian of a contact with an edge of the triangle of another contact, plain.
+static void add_edge_hessian(const NoliBarrier* data, const NoliContact* triangle,
+                             const NoliContact* edge, const NoliVec3 y[4], double* hessian) {
+  int32_t place[3] = {0};
+  NoliVec3 z[4];
+  double own[BLOCKS_4];
+  for (int32_t i = 0; i < 3; i++) {
+    while (triangle->node[place[i]] != edge->node[i]) {
+      place[i]++;
+    }
+    z[i] = y[place[i]];
+  }
+  NoliClosest closest = noli_closest(NOLI_PAIR_POINT_EDGE, z);
+  NoliBarrierValue b = contact_barrier(data, edge, closest.d_sqr);
+  double scale = data->kappa * edge->weight;
+  if (fill_hessian(b.first, own)) {
+    return;
+  }
+  noli_stencil_hessian(&closest, 3, z, scale * b.first, scale * b.second, false, own);
+  for (int i = 0; i < 3; i++) {
+    for (int j = i; j < 3; j++) {
+      bool swapped = place[i] > place[j];
+      const double* from = own + 9 * noli_stencil_block(4, i, j);
+      double* to = hessian + 9 * noli_stencil_block(4, swapped ? place[j] : place[i],
+                                                    swapped ? place[i] : place[j]);
+      for (int e = 0; e < 9; e++) {
+        to[e] += from[swapped ? 3 * (e % 3) + e / 3 : e];
+      }
+    }
+  }
+}
+
+// A triangle with the negative contacts of its edges, projected together. Where a vertex is near a
+// fold of less than a straight angle, the contacts of both triangles and that of the edge between
+// them are nearly the same: alone, each triangle would keep its curvature and the edge lose its
+// own, and Newton's method would take half of each step.
+static void evaluate_joined(const NoliBarrier* data, const NoliContact* contact,
+                            const NoliVec3 y[4], double* hessian) {
+  for (int k = 0; k < contact->n_minus; k++) {
+    add_edge_hessian(data, contact, &data->set->contact.data[contact->minus[k]], y, hessian);
+  }
+  noli_stencil_project(hessian);
+}
+
 // Contacts without a mollifier.
 static void evaluate_plain(const NoliBarrier* data, const NoliContact* contact, const NoliVec3 y[4],
                            unsigned what, double* gradient, double* hessian) {
@@ -105,9 +185,19 @@ static void evaluate_plain(const NoliBarrier* data, const NoliContact* contact, 
   if (gradient != NULL) {
     barrier_gradient(&closest, size, scale * b.first, gradient);
   }
-  if (hessian != NULL && !fill_hessian(b.first, hessian)) {
-    noli_stencil_hessian(&closest, size, y, scale * b.first, scale * b.second,
-                         (what & NOLI_EVAL_PROJECTED) != 0, hessian);
+  if (hessian == NULL || fill_hessian(b.first, hessian)) {
+    return;
+  }
+  bool projected = (what & NOLI_EVAL_PROJECTED) != 0;
+  bool joined = projected && contact->n_minus > 0;
+  if (projected && contact->joined) {
+    memset(hessian, 0, BLOCKS_4 * sizeof *hessian);
+    return;
+  }
+  noli_stencil_hessian(&closest, size, y, scale * b.first, scale * b.second, projected && !joined,
+                       hessian);
+  if (joined) {
+    evaluate_joined(data, contact, y, hessian);
   }
 }
 
@@ -132,26 +222,55 @@ static void add_mollifier_hessian(double s, double b, const double* e_hessian,
   }
 }
 
+// The barrier of two edges, with or without their sides: value, gradient and, unless it is NULL,
+// e s times the Hessian.
+static double edges_barrier(const NoliBarrier* data, const NoliContact* contact,
+                            const NoliVec3 y[4], double factor, double gradient[12],
+                            double* hessian) {
+  NoliCrossingPart part[NOLI_CROSSING_FEATURES] = {{noli_feature_edge_edge(y), 1}};
+  int32_t n = contact->crossing ? noli_crossing_parts(y, part) : 1;
+  double value = 0.0, own[BLOCKS_4], own_gradient[12];
+  memset(gradient, 0, 12 * sizeof *gradient);
+  for (int i = 0; i < BLOCKS_4 && hessian != NULL; i++) {
+    hessian[i] = 0.0;
+  }
+  for (int32_t k = 0; k < n; k++) {
+    NoliClosest closest = on_four_nodes(&part[k].feature, y);
+    NoliBarrierValue b = contact_barrier(data, contact, closest.d_sqr);
+    double count = part[k].count;
+    value += count * b.value;
+    barrier_gradient(&closest, 4, count * b.first, own_gradient);
+    for (int i = 0; i < 12; i++) {
+      gradient[i] += own_gradient[i];
+    }
+    if (hessian != NULL && !fill_hessian(b.first, own)) {
+      noli_stencil_hessian(&closest, 4, y, factor * count * b.first, factor * count * b.second,
+                           false, own);
+    }
+    for (int i = 0; i < BLOCKS_4 && hessian != NULL; i++) {
+      hessian[i] += own[i];
+    }
+  }
+  return value;
+}
+
 static void evaluate_mollified(const NoliBarrier* data, const NoliContact* contact,
                                const NoliVec3 y[4], unsigned what, double* gradient,
                                double* hessian) {
-  NoliClosest closest = edge_edge_closest(y);
-  NoliBarrierValue b = contact_barrier(data, contact, closest.d_sqr);
   double s = data->kappa * contact->weight;
   double e_gradient[12], e_hessian[144], b_gradient[12];
   double e =
       noli_mollifier_derivatives(y, contact->eps_x, e_gradient, hessian != NULL ? e_hessian : NULL);
-  barrier_gradient(&closest, 4, b.first, b_gradient);
+  double value = edges_barrier(data, contact, y, s * e, b_gradient, hessian);
   if (gradient != NULL) {
     for (int i = 0; i < 12; i++) {
-      gradient[i] = s * (b.value * e_gradient[i] + e * b_gradient[i]);
+      gradient[i] = s * (value * e_gradient[i] + e * b_gradient[i]);
     }
   }
-  if (hessian == NULL || fill_hessian(b.first, hessian)) {
+  if (hessian == NULL) {
     return;
   }
-  noli_stencil_hessian(&closest, 4, y, s * e * b.first, s * e * b.second, false, hessian);
-  add_mollifier_hessian(s, b.value, e_hessian, e_gradient, b_gradient, hessian);
+  add_mollifier_hessian(s, value, e_hessian, e_gradient, b_gradient, hessian);
   if ((what & NOLI_EVAL_PROJECTED) != 0) {
     noli_stencil_project(hessian);
   }
@@ -202,11 +321,15 @@ double noli_plane_gap(const NoliBarrier* data, const NoliHalfSpaceContact* conta
   return noli_half_space_distance(plane, x + 3 * (int64_t)contact->node) - contact->offset;
 }
 
-// Gap of a contact with a half-space, and the barrier: infinite where the body meets the plane.
+// Gap of a contact with a half-space, and the barrier times its weight: infinite where the body
+// meets the plane.
 static NoliBarrierValue plane_barrier(const NoliBarrier* data, const NoliHalfSpaceContact* contact,
                                       const double* x, double* gap) {
   *gap = noli_plane_gap(data, contact, x);
-  return noli_barrier_in_range(*gap <= 0.0 ? 0.0 : *gap * *gap, data->dhat_sqr, contact->range);
+  NoliBarrierValue b =
+      noli_barrier_in_range(*gap <= 0.0 ? 0.0 : *gap * *gap, data->dhat_sqr, contact->range);
+  double weight = noli_half_space_weight(contact);
+  return (NoliBarrierValue){weight * b.value, weight * b.first, weight * b.second};
 }
 
 // With G = g^2: grad = 2 g b' n, Hess = (4 G b'' + 2 b') n n^T.
@@ -299,6 +422,11 @@ static NoliVec3 plane_gradient(const NoliBarrier* data, const NoliHalfSpaceConta
   double gap;
   NoliBarrierValue b = plane_barrier(data, contact, x, &gap);
   return noli_scale3(data->kappa * 2.0 * gap * b.first, data->half_spaces[contact->plane].normal);
+}
+
+void noli_contact_gradient(const NoliBarrier* data, const NoliContact* contact, const double* x,
+                           double gradient[12]) {
+  evaluate_contact(data, contact, x, NOLI_EVAL_GRADIENT, gradient, NULL);
 }
 
 void noli_contact_forces(const NoliBarrier* data, const double* x, double scale, double* force) {

@@ -47,6 +47,10 @@ NoliBarrierValue noli_barrier_in_range(double gap_sqr, double dhat_sqr, double r
 double noli_contact_normal_force(const NoliBarrier* data, double weight, double range,
                                  double gap_sqr);
 
+// Gradient of the energy of a contact by its own four nodes (0 for unused ones).
+void noli_contact_gradient(const NoliBarrier* data, const NoliContact* contact, const double* x,
+                           double gradient[12]);
+
 // Adds the contact force -gradient / scale to each vertex of `force` (n_vert x 3). `scale` is h_e^2
 // if the potential is the scaled one of a time step: the forces are then in newtons.
 void noli_contact_forces(const NoliBarrier* data, const double* x, double scale, double* force);

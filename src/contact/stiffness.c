@@ -27,6 +27,17 @@ NoliStiffness noli_stiffness(double mean_mass, double size, double dhat) {
   };
 }
 
+void noli_stiffness_scale(NoliStiffness* stiffness, double ratio, double material) {
+  stiffness->min *= ratio;
+  stiffness->max *= ratio;
+  stiffness->limit *= ratio;
+  if (material > 0.0) {
+    stiffness->min = material;
+    stiffness->max = 100.0 * material;
+    stiffness->limit = fmax(stiffness->limit, stiffness->max);
+  }
+}
+
 static double clamp(double value, double low, double high) {
   return value < low ? low : value > high ? high : value;
 }

@@ -21,6 +21,11 @@ typedef struct NoliStiffness {
 // kappa_max is unchanged, with D0 at most dhat^2 / 100, because b'' vanishes at dhat.
 NoliStiffness noli_stiffness(double mean_mass, double size, double dhat);
 
+// Converts the bounds to those of convergent contact (contact/convergent.h): pairs of the mean
+// weight, in place of 1, by `ratio`; then kappa of the material, if it is not 0, is the smallest,
+// and a hundred times that the largest one.
+void noli_stiffness_scale(NoliStiffness* stiffness, double ratio, double material);
+
 // clamp(-(g_c . g_E) / |g_c|^2): the kappa that best balances the rest of the potential.
 // `contact_gradient` is that of the barrier with kappa = 1, `energy_gradient` that of all other
 // terms, both (n_node x 3). Nodes with dof[i] == NOLI_NULL_INDEX do not count; dof may be NULL.

@@ -144,6 +144,22 @@ done:
   return status;
 }
 
+// Convergent contact is a form of the barrier.
+static NoliStatus check_convergent(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const NoliSolverMethod* method = noli_solver_method_find(def->solver);
+  NOLI_CHECK(context, noli_contact_model_find(def->contact_model) == &noli_contact_barrier,
+             NOLI_ERROR_ARGUMENT,
+             "convergent contact is a form of the contact model \"ipc\", got \"%s\"",
+             def->contact_model);
+  NOLI_CHECK(context, method == NULL || method->contact == NULL, NOLI_ERROR_ARGUMENT,
+             "convergent contact is a potential, but the solver \"%s\" treats contact by "
+             "constraints; use \"projected_newton\" or \"implicit_newton\"",
+             def->solver);
+done:
+  return status;
+}
+
 static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   const NoliContactModel* found = noli_contact_model_find(def->contact_model);
@@ -170,6 +186,9 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
 
   // parameters
   where = NULL;
+  if (def->contact_convergent) {
+    NOLI_TRY(check_convergent(context, def));
+  }
   if (found == &noli_contact_gcp) {
     NOLI_TRY(check_geometric(context, def));
   }

@@ -12,6 +12,7 @@
 #include "noli/extend.h"
 #include "model/bodies.h"
 #include "model/clearance.h"
+#include "model/convergent_build.h"
 #include "define/connection.h"
 #include "define/definition.h"
 #include "model/connections/bindings.h"
@@ -859,6 +860,7 @@ static NoliStatus set_parameters(NoliModel* model, const NoliSimDef* def) {
              NOLI_ERROR_ARGUMENT, "the contact distance must be in (1e-100, 1e15) m, got %g m",
              problem->contact.dhat);
   NOLI_TRY(noli_model_set_pairs(model, def));
+  NOLI_TRY(noli_convergent_build(model, def));
   NOLI_TRY(check_rounding(model, def));
   NOLI_CHECK(context,
              problem->contact.surface_radius == 0.0 ||
@@ -1081,6 +1083,7 @@ void noli_model_destroy(NoliModel** owner) {
     noli_free(context, owned[i]);
   }
   noli_sampling_free(context, &problem->contact.sampling);
+  noli_convergent_free(context, &problem->contact.convergent);
   noli_free(context, model);
   *owner = NULL;
 }

@@ -65,37 +65,6 @@ static double area_of(const NoliSurface* surface, const NoliSampling* sampling, 
   return sum > 0.0 ? sum : n_point * sampling->point[body];
 }
 
-// The facets of vertices, in rows: triangles, and segments that have an area.
-static NoliStatus list_facets(NoliContext* context, const NoliSurface* surface,
-                              NoliSampling* sampling) {
-  NoliStatus status = NOLI_OK;
-  int64_t n_facet = (int64_t)surface->n_tri + surface->n_edge;
-  NOLI_NEW_ZERO(context, sampling->first, (int64_t)surface->n_vert + 1);
-  NOLI_NEW(context, sampling->of_vertex,
-           3 * (int64_t)surface->n_tri + 2 * (int64_t)surface->n_edge);
-  int64_t* first = sampling->first;
-  for (int pass = 0; pass < 2; pass++) {
-    for (int64_t f = n_facet - 1; f >= 0; f--) {
-      int64_t e = f - surface->n_tri;
-      const int32_t* vertex = e < 0 ? surface->tri + 3 * f : surface->edge + 2 * e;
-      int n = e < 0 ? 3 : sampling->facet[f] > 0.0 ? noli_surface_edge_size(vertex) : 0;
-      for (int k = 0; k < n; k++) {
-        if (pass == 0) {
-          first[vertex[k]]++;
-        } else {
-          sampling->of_vertex[--first[vertex[k]]] = (int32_t)f;
-        }
-      }
-    }
-    // the ends of the rows, from which the second pass goes down to their beginnings
-    for (int32_t v = 1; v <= surface->n_vert && pass == 0; v++) {
-      first[v] += first[v - 1];
-    }
-  }
-done:
-  return status;
-}
-
 NoliStatus noli_sampling_build(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
@@ -109,7 +78,7 @@ NoliStatus noli_sampling_build(NoliModel* model, const NoliSimDef* def) {
   NOLI_NEW(context, sampling->one_sided, model->n_body);
   sample_triangles(model, sampling->facet);
   sample_segments(model, def, sampling->facet + surface->n_tri);
-  NOLI_TRY(list_facets(context, surface, sampling));
+  NOLI_TRY(noli_sampling_list_facets(context, surface, sampling));
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBodyDef* body = &def->bodies[b];
     double radius = radius_of(surface, def, b);

@@ -43,6 +43,27 @@ done:
   return status;
 }
 
+// Convergent contact is a form of the barrier.
+static NoliStatus check_convergent(const NoliSceneSource* source, const NoliSceneNode* root,
+                                   const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode contact = noli_scene_member(root, "contact");
+  NoliSceneNode convergent = noli_scene_member(&contact, "convergent");
+  const NoliSolverMethod* method = noli_solver_method_find(def->solver);
+  NOLI_SCENE_CHECK(source, &convergent,
+                   !def->contact_convergent ||
+                       noli_contact_model_find(def->contact_model) == &noli_contact_barrier,
+                   "is a form of the contact model \"ipc\"; contact.model is \"%s\"",
+                   def->contact_model);
+  NOLI_SCENE_CHECK(source, &convergent,
+                   !def->contact_convergent || method == NULL || method->contact == NULL,
+                   "is a potential, and solver.method \"%s\" has none for contact: it brings "
+                   "constraints; must be false there, or the solver another one",
+                   def->solver);
+done:
+  return status;
+}
+
 // Implicit friction has no energy that the other solvers could minimize.
 static NoliStatus check_friction_method(const NoliSceneSource* source, const NoliSceneNode* root,
                                         const NoliSimDef* def) {
@@ -78,6 +99,7 @@ NoliStatus noli_scene_check_contact(const NoliSceneSource* source, const NoliSce
   NoliStatus status = NOLI_OK;
   NOLI_TRY(check_friction(source, root, def));
   NOLI_TRY(check_contact_model(source, root, def));
+  NOLI_TRY(check_convergent(source, root, def));
   NOLI_TRY(check_friction_method(source, root, def));
   NOLI_TRY(check_friction_law(source, root, def));
 done:

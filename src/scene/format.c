@@ -232,7 +232,8 @@ OBJECT(
           "fine meshes (not with `gcp` and `implicit_surface`): see `docs/background/contact.md`.",
           INTO(NoliSimDef, contact_distance)),
     FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m",
-          "Stiffness of the barrier. With `gcp`, the factor of the potential, in J/m^2 (plane "
+          "Stiffness of the barrier; with `convergent` in Pa. With `gcp`, the factor of the "
+          "potential, in J/m^2 (plane "
           "strain: J/m). With "
           "`implicit_surface`, the initial stiffness, in N/m.",
           INTO(NoliSimDef, barrier_stiffness)),
@@ -253,6 +254,13 @@ OBJECT(
           "`gcp`: `true` uses `eps_target` everywhere, even if forces act at the start, as in "
           "programs without an adaptive support.",
           INTO(NoliSimDef, gcp.act_at_rest)),
+    FIELD(
+        "convergent", boolean, "false", NULL,
+        "`ipc`: `true` weights pairs by areas and counts overlapping ones once, so that forces "
+        "converge under refinement and flat surfaces have no edges; `stiffness` is then in Pa, by "
+        "default a tenth of Young's modulus of the softer body of each pair: "
+        "`docs/background/convergent_contact.md`.",
+        INTO(NoliSimDef, contact_convergent)),
     FIELD("radius", positive_scaled, NULL, "m",
           "`implicit_surface`: range of a surface and the length over which it is smoothed; "
           "default: twice the mean edge of each body, more for large triangles.",

@@ -92,11 +92,26 @@ static double barrier_reach(const NoliStage* stage) {
 // Bounds of kappa. The contact distance may differ between time steps (step/fallback.h).
 static NoliStiffness bounds(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  return noli_stiffness(problem->inertia.mean_mass, problem->size.d, problem->contact.dhat);
+  const NoliConvergent* convergent = &problem->contact.convergent;
+  double dhat = problem->contact.dhat;
+  NoliStiffness stiffness =
+      noli_stiffness(problem->inertia.mean_mass, problem->size.d, problem->contact.dhat);
+  if (noli_problem_is_convergent(problem)) {
+    noli_stiffness_scale(&stiffness, dhat * dhat * dhat / convergent->guard,
+                         convergent->stiffness * stage->time.h_e * stage->time.h_e);
+  }
+  return stiffness;
 }
 
+// Convergent contact begins each stage with the same stiffness: a material has one.
 static NoliStatus barrier_begin_stiffness(NoliStage* stage) {
   const NoliStiffness stiffness = bounds(stage);
+  const NoliContactSettings* contact = &stage->problem->contact;
+  if (noli_problem_is_convergent(stage->problem) && contact->convergent.stiffness > 0.0 &&
+      contact->fixed_stiffness == 0.0) {
+    noli_stage_set_kappa(stage, stiffness.min);
+    return NOLI_OK;
+  }
   return noli_stage_kappa_from_forces(stage, &stiffness);
 }
 

@@ -6,6 +6,7 @@
 #include "collide/surface.h"
 #include "contact/adhesion/adhesion.h"
 #include "contact/contact_set.h"
+#include "contact/convergent.h"
 #include "contact/gcp/gcp_support.h"
 #include "fem/block.h"
 #include "fem/loads/curved_faces.h"
@@ -92,12 +93,13 @@ typedef struct NoliContactSettings {
   const NoliContactModel* model;
   NoliHalfSpace* half_spaces; // (n_half_spaces)
   int32_t n_half_spaces;
-  NoliBodyPairs body_pairs; // which entities collide
-  NoliContactPairs pairs;   // the same, with friction
-  NoliSampling sampling;    // of surfaces that adhere; empty: none do
-  double dhat;              // m
+  NoliBodyPairs body_pairs;  // which entities collide
+  NoliContactPairs pairs;    // the same, with friction
+  NoliSampling sampling;     // of surfaces; empty: none adheres, and contact is not convergent
+  NoliConvergent convergent; // weights of "ipc"; empty: each pair counts once
+  double dhat;               // m
   const char* ccd;
-  double fixed_stiffness; // Pa/m, of the barrier; 0: adaptive
+  double fixed_stiffness; // Pa/m, of the barrier; of convergent contact Pa; 0: adaptive
   NoliGcpProblem gcp;
   double surface_radius; // m, of "implicit_surface"; 0: separate for each body
   const bool* still;     // (n_body) obstacles; borrowed from the model
@@ -195,12 +197,19 @@ static inline NoliBodyPairs noli_problem_kept_apart(const NoliProblem* problem) 
   return pairs;
 }
 
+// Whether pairs have the weights of convergent contact.
+static inline bool noli_problem_is_convergent(const NoliProblem* problem) {
+  return problem->contact.convergent.area != NULL;
+}
+
 // All that can collide.
 static inline NoliColliders noli_problem_colliders(const NoliProblem* problem) {
-  return (NoliColliders){.surface = problem->surface,
-                         .half_spaces = problem->contact.half_spaces,
-                         .n_half_spaces = problem->contact.n_half_spaces,
-                         .pairs = problem->contact.pairs.touch};
+  return (NoliColliders){
+      .surface = problem->surface,
+      .half_spaces = problem->contact.half_spaces,
+      .n_half_spaces = problem->contact.n_half_spaces,
+      .pairs = problem->contact.pairs.touch,
+      .convergent = noli_problem_is_convergent(problem) ? &problem->contact.convergent : NULL};
 }
 
 // eps_d, m/s, of a step that begins with this largest speed of a node.

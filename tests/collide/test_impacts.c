@@ -188,13 +188,13 @@ static void all_impacts_are_found_for_any_thread_count(void** state) {
     for (int32_t threads = 1; threads <= 4; threads++) {
       NoliImpacts impacts = {0};
       ASSERT_OK(noli_impacts_find(&impacts, scene->context,
-                                  &(NoliColliders){scene->surface, plane, N_PLANE, NULL},
+                                  &(NoliColliders){scene->surface, plane, N_PLANE, NULL, NULL},
                                   &scene->all, scene->x_t0, scene->x_t1, &options, threads));
       assert_same_impacts(&impacts, &want, count);
       // once more: the list is replaced, without any allocation
       int64_t before = scene->context->n_allocations;
       ASSERT_OK(noli_impacts_find(&impacts, scene->context,
-                                  &(NoliColliders){scene->surface, plane, N_PLANE, NULL},
+                                  &(NoliColliders){scene->surface, plane, N_PLANE, NULL, NULL},
                                   &scene->all, scene->x_t0, scene->x_t1, &options, threads));
       assert_int_equal(impacts.impact.count, want.n);
       assert_int_equal(scene->context->n_allocations, before);
@@ -220,7 +220,7 @@ static void half_spaces_stop_only_the_bodies_they_hold(void** state) {
     NoliBodyPairs pairs = pairs_of_tables(scene->context, 2, NULL, N_PLANE, table[k]);
     count[2] = 0;
     ASSERT_OK(noli_impacts_find(&impacts, scene->context,
-                                &(NoliColliders){scene->surface, plane, N_PLANE, &pairs},
+                                &(NoliColliders){scene->surface, plane, N_PLANE, &pairs, NULL},
                                 &scene->all, scene->x_t0, scene->x_t1, &options, 2));
     assert_same_impacts(&impacts, &want, count);
     assert_int_equal(count[2] > 0, k > 0);
@@ -296,7 +296,7 @@ static void broad_phase_with_the_margin_of_enough_misses_none(void** state) {
         noli_broad_phase_find(broad_phase, scene->x_t0, scene->x_t1, options.gap_cap, NULL, &near));
     assert_true(near.point_triangle.count < scene->all.point_triangle.count);
     ASSERT_OK(noli_impacts_find(&impacts, scene->context,
-                                &(NoliColliders){scene->surface, plane, N_PLANE, NULL}, &near,
+                                &(NoliColliders){scene->surface, plane, N_PLANE, NULL, NULL}, &near,
                                 scene->x_t0, scene->x_t1, &options, 2));
     n_dropped += drop_false_alarms(scene, &impacts, options.gap_cap, &want);
     assert_same_impacts(&impacts, &want, count);
@@ -425,8 +425,8 @@ static void impacts_of_followers_ascend(void** state) {
   }
   NoliCandidates none = {0};
   NoliImpacts impacts = {0};
-  ASSERT_OK(noli_impacts_find(&impacts, context, &(NoliColliders){surface, &floor, 1, NULL}, &none,
-                              x_t0, x_t1, &options, 1));
+  ASSERT_OK(noli_impacts_find(&impacts, context, &(NoliColliders){surface, &floor, 1, NULL, NULL},
+                              &none, x_t0, x_t1, &options, 1));
   assert_int_equal(impacts.impact.count, 6);
   for (int i = 0; i < 6; i++) {
     assert_int_equal(impacts.impact.data[i].a, want[i]);

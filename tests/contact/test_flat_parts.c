@@ -1,13 +1,13 @@
 // Triangles of an obstacle that lie in one plane count as one plane (collide/flat.h), whatever the
 // mesh; and every way to distance zero still meets a barrier.
 #include "collide/pair_tables.h"
+#include "contact/random_patch.h"
 #include "contact/contact_set.h"
 #include "contact/ipc.h"
 
 #include "collide/flat.h"
 
 // A tetrahedron, body 0, and a random patch of an n x n grid, body 1.
-enum { GRID = 5, BODY = 4, PATCH = (GRID + 1) * (GRID + 1), N_VERT = BODY + PATCH };
 #define DHAT 0.8
 
 typedef struct Patch {
@@ -15,58 +15,22 @@ typedef struct Patch {
   double x[3 * N_VERT];
   int32_t tri[6 * GRID * GRID];
   int32_t n_tri;
-  NoliVec3 u, v, normal; // of its plane
+  PatchFrame frame;
   NoliSurface* surface;
   NoliCandidates candidates;
   NoliContactSet set;
 } Patch;
 
-typedef struct PatchDef {
-  double holes;  // share of cells that are left out
-  double jitter; // of inner vertices, in cells
-  double fold;   // height over the plane, m, of vertices at random
-  bool turned;
-} PatchDef;
-
 static NoliVec3 place(const Patch* patch, double a, double b, double height) {
-  NoliVec3 p = noli_scale3(a, patch->u);
-  p = noli_mul_add3(p, b, patch->v);
-  return noli_mul_add3(p, height, patch->normal);
+  return patch_place(&patch->frame, a, b, height);
 }
 
-// Vertices at a, b = 0, 1, ... GRID, those inside off by the jitter; random diagonals.
 static void make_patch(Patch* patch, const PatchDef* def, TestRandom* random) {
-  static const int32_t tetrahedron[12] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3};
-  *patch = (Patch){.context = test_context(1), .u = {1, 0, 0}, .v = {0, 0, 1}, .normal = {0, 1, 0}};
+  *patch = (Patch){.context = test_context(1)};
   noli_contact_set_init(&patch->set);
-  if (def->turned) {
-    NoliVec3 n = noli_vec3(test_random(random, -1, 1), 1.5, test_random(random, -1, 1));
-    patch->normal = noli_normalize3(n);
-    patch->u = noli_orthogonal3(patch->normal);
-    patch->v = noli_cross3(patch->u, patch->normal);
-  }
-  for (int32_t i = 0; i < PATCH; i++) {
-    int32_t a = i / (GRID + 1), b = i % (GRID + 1);
-    bool rim = a == 0 || b == 0 || a == GRID || b == GRID;
-    double jitter = rim ? 0.0 : def->jitter;
-    NoliVec3 p =
-        place(patch, a + test_random(random, -jitter, jitter),
-              b + test_random(random, -jitter, jitter), test_random(random, -def->fold, def->fold));
-    noli_store3(patch->x + 3 * (BODY + i), p);
-  }
-  for (int32_t a = 0; a < GRID; a++) {
-    for (int32_t b = 0; b < GRID; b++) {
-      int32_t p = a * (GRID + 1) + b, q = p + 1, r = p + GRID + 1, s = r + 1;
-      bool other = test_random(random, 0, 1) < 0.5;
-      const int32_t cell[6] = {p, q, other ? s : r, other ? p : q, s, r};
-      if (test_random(random, 0, 1) >= def->holes) {
-        memcpy(patch->tri + 3 * patch->n_tri, cell, sizeof cell);
-        patch->n_tri += 2;
-      }
-    }
-  }
+  patch->n_tri = patch_make(def, random, &patch->frame, patch->x, patch->tri);
   const int32_t first[3] = {0, BODY, N_VERT};
-  NoliSurfaceParts parts[2] = {{.n_tri = 4, .tri = tetrahedron},
+  NoliSurfaceParts parts[2] = {{.n_tri = 4, .tri = patch_tetrahedron},
                                {.n_tri = patch->n_tri, .tri = patch->tri}};
   ASSERT_OK(noli_surface_create(patch->context, 2, first, parts, &patch->surface));
   ASSERT_OK(
@@ -145,7 +109,7 @@ static void put_vertex(Patch* patch, TestRandom* random) {
     double s = kind < 1.0 ? 0.0 : test_random(random, 0, 1);
     p = noli_mul_add3(q, s, noli_sub3(r, q));
   }
-  noli_store3(patch->x, noli_mul_add3(p, height, patch->normal));
+  noli_store3(patch->x, noli_mul_add3(p, height, patch->frame.normal));
 }
 
 static void a_convex_patch_is_one_plane(void** state) {

@@ -22,6 +22,7 @@ typedef struct Case {
   bool rests;     // the potential acts at rest, too
   double own;     // m, distance of the pairs of the first body; 0: that of the scene
   bool force;     // the objective is the contact force of body0 over time
+  bool convergent;
   NoliParameterDef parameter;
   double step;  // the largest of the differences; then a third and a tenth of it
   double error; // allowed, relative, with the best of them
@@ -73,7 +74,7 @@ static void press(void* user, double t0, double t1, int32_t n_node, const int32_
 }
 
 static double stiffness_of(const Case* c) {
-  return is_smooth(c) ? 1e6 : c->model == NULL ? 2e6 : c->plane ? 1.0 : 0.02;
+  return c->convergent ? 2e3 : is_smooth(c) ? 1e6 : c->model == NULL ? 2e6 : c->plane ? 1.0 : 0.02;
 }
 
 static World world_of(const Case* c) {
@@ -86,6 +87,7 @@ static World world_of(const Case* c) {
   world.def.time_step = 0.005;
   world.def.contact_distance = (NoliScaled){2e-3, false};
   world.def.barrier_stiffness = stiffness_of(c);
+  world.def.contact_convergent = c->convergent;
   world.def.friction = c->friction;
   world.def.audit = "off";
   world_use_friction(&world, c->implicit ? "implicit" : "lagged");
@@ -220,6 +222,39 @@ static void geometric_potential(void** state) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     compare(&cases[i]);
+  }
+}
+
+// Weights of areas are constant, but for what changes areas or the contact distance.
+static void convergent_contact(void** state) {
+  (void)state;
+#define CONVERGENT .convergent = true, .n_steps = 8, .friction = 0.3, .speed = { 0.5, -0.5, 0 }
+  static const Case cases[] = {
+      {"convergent sliding, stiffness", CONVERGENT, .parameter = STIFFNESS, .step = 1.0,
+       .error = 1e-6},
+      {"convergent stack, young", CONVERGENT, .second = true,
+       .parameter = {.kind = "young", .of = "body0"}, .step = 2, .error = 1e-6},
+      {"convergent stack, stiffness", CONVERGENT, .second = true, .parameter = STIFFNESS,
+       .step = 1.0, .error = 1e-6},
+      {"convergent implicit, friction", CONVERGENT, .second = true, .implicit = true,
+       .parameter = {.kind = "friction"}, .step = 1e-5, .error = 1e-6},
+      {"convergent plane, stiffness", CONVERGENT, .second = true, .plane = true,
+       .parameter = STIFFNESS, .step = 1.0, .error = 1e-6},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    compare(&cases[i]);
+  }
+  static const struct {
+    NoliParameterDef parameter;
+    const char* words;
+  } refused[] = {
+      {DISTANCE, "contact.convergent also weights pairs by it"},
+      {VERTICES("rest_position", "body0"), "has areas at rest that weight contact.convergent"},
+      {OFFSET("body0"), "contact.convergent has no derivatives by offsets"},
+  };
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    World world = world_of(&cases[0]);
+    expect_refusal(&world, 2, &refused[i].parameter, refused[i].words);
   }
 }
 
@@ -508,6 +543,7 @@ static void what_has_no_derivative_is_refused(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_of_the_barrier),
                                      cmocka_unit_test(geometric_potential),
+                                     cmocka_unit_test(convergent_contact),
                                      cmocka_unit_test(smooth_surfaces),
                                      cmocka_unit_test(open_sheets),
                                      cmocka_unit_test(pulled_motions),

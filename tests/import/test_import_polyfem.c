@@ -53,7 +53,7 @@ static const struct {
     {FLAT "unit-tests/vertex-edge.json", NULL},
     {FLAT "codimensional/pin-cushion-ball.json", NULL},
     {FLAT "codimensional/disk-codim-points.json", NULL},
-    {FLAT "convergence/sliding-spike.json", "another contact model"},
+    {FLAT "convergence/sliding-spike.json", "quasistatic problems"},
     {FLAT "initial_angular_velocity.json", "velocity[0].value[0]: must be a number"},
 };
 
@@ -198,25 +198,43 @@ static void refusals_of_the_geometric_potential(void** state) {
   test_context_done(&context);
 }
 
+// Half of the convergent formulation is another one.
+static void refusals_of_the_convergent_formulation(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  make_meshes(context);
+  static const char* const flags[] = {"use_area_weighting", "use_improved_max_operator"};
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+    char text[TEXT], want[TEXT];
+    snprintf(text, sizeof text,
+             "{'geometry': [{'mesh': 'box.msh'}], 'time': {'tend': 1, 'dt': 0.1}, 'materials': "
+             "{'type': 'NeoHookean', 'E': 1, 'nu': 0.3}, 'contact': {'enabled': true, "
+             "'use_convergent_formulation': true,\n'%s': false}}",
+             flags[i]);
+    snprintf(want, sizeof want, ":2: contact.%s: Noli's convergent contact has both", flags[i]);
+    assert_refused(context, text, want);
+  }
+  test_context_done(&context);
+}
+
 // A refusal names a file that the scene includes, not the scene.
 static void refusals_name_file_line_and_path(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   make_meshes(context);
-  write_quoted(FOLDER "/inner/wrong.json",
-               "{'geometry': [{'mesh': 'box.msh'}],\n"
-               "'contact': {'enabled': true,\n 'use_convergent_formulation': true},\n"
-               "'time': {'tend': 1, 'dt': 0.1},\n"
-               "'materials': {'type': 'Neo', 'E': 1}}");
+  write_quoted(FOLDER "/inner/wrong.json", "{'geometry': [{'mesh': 'box.msh'}],\n"
+                                           "'contact': {'enabled': true,\n 'periodic': true},\n"
+                                           "'time': {'tend': 1, 'dt': 0.1},\n"
+                                           "'materials': {'type': 'Neo', 'E': 1}}");
   assert_refused(context, "{'common': 'inner/wrong.json'}",
-                 FOLDER "/inner/wrong.json:3: contact.use_convergent_formulation: another contact");
+                 FOLDER "/inner/wrong.json:3: contact.periodic: periodic contact");
   assert_refused(
       context,
-      "{'common': 'inner/wrong.json',\n'contact': {'use_convergent_formulation': "
+      "{'common': 'inner/wrong.json',\n'contact': {'periodic': "
       "false}}",
       "inner/wrong.json:5: materials.type: law \"Neo\" is not supported; Noli has NeoHookean");
   assert_refused(context,
-                 "{'common': 'inner/wrong.json',\n'contact': {'use_convergent_formulation': "
+                 "{'common': 'inner/wrong.json',\n'contact': {'periodic': "
                  "false},\n'patch': [\n{'op': 'replace', 'path': '/materials',\n 'value': {'type': "
                  "'NeoHookean', 'E': 1,\n 'nuu': 3}}]}",
                  "scene.json:6: materials.nuu: unknown key; did you mean \"nu\"?");
@@ -419,6 +437,7 @@ int main(void) {
       cmocka_unit_test(flat_slopes_slide_and_hold),
       cmocka_unit_test(common_files_are_merged_and_patched),
       cmocka_unit_test(refusals_of_the_geometric_potential),
+      cmocka_unit_test(refusals_of_the_convergent_formulation),
       cmocka_unit_test(refusals_name_file_line_and_path),
       cmocka_unit_test(refusals_of_the_scene_itself),
       cmocka_unit_test(the_native_scene_stands_alone),

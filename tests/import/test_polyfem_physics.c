@@ -183,8 +183,45 @@ static void scenes_in_a_plane_become_plane_strain(void** state) {
   test_context_done(&context);
 }
 
+// Their stiffness is in Pa with the physical barrier, else that of the barrier on squared
+// distances; the flags count only where use_convergent_formulation is true.
+static void the_convergent_formulation_is_convergent_contact(void** state) {
+  (void)state;
+  static const struct {
+    const char* flags;
+    bool convergent;
+    double stiffness;
+  } cases[] = {
+      {"'use_convergent_formulation': true", true, 600.0},
+      {"'use_convergent_formulation': true, 'use_physical_barrier': true", true, 600.0},
+      {"'use_convergent_formulation': true, 'use_physical_barrier': false", true, 600.0 * 8e-6},
+      {"'use_physical_barrier': false, 'use_area_weighting': false", false, 600.0},
+      {"'use_convergent_formulation': false", false, 600.0},
+  };
+  NoliContext* context = test_context(1);
+  make_meshes(context);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[TEXT];
+    snprintf(text, sizeof text,
+             "{'geometry': [{'mesh': 'box.msh'}], 'time': {'tend': 1, 'dt': 0.1}, 'materials': "
+             "{'type': 'NeoHookean', 'E': 1, 'nu': 0}, 'contact': {'enabled': true, 'dhat': 0.02, "
+             "%s}, 'solver': {'contact': {'barrier_stiffness': 600}}}",
+             cases[i].flags);
+    json_t* tree;
+    NoliScene* scene = load(context, text, &tree);
+    const NoliSimDef* def = noli_scene_sim_def(scene);
+    assert_string_equal(def->contact_model, "ipc");
+    assert_true(def->contact_convergent == cases[i].convergent);
+    ASSERT_NEAR(def->barrier_stiffness, cases[i].stiffness, 1e-12);
+    json_decref(tree);
+    noli_scene_destroy(&scene);
+  }
+  test_context_done(&context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_convergent_formulation_is_convergent_contact),
       cmocka_unit_test(integrators_have_counterparts),
       cmocka_unit_test(damping_of_elasticity_belongs_to_the_materials),
       cmocka_unit_test(the_contact_distance_follows_the_shortest_edge),

@@ -28,7 +28,8 @@ static void press(void* user, double t0, double t1, int32_t n_node, const int32_
   }
 }
 
-typedef enum Floor { HALF_SPACE, TRIANGLES } Floor;
+// CONVERGENT: TRIANGLES, and contact by areas.
+typedef enum Floor { HALF_SPACE, TRIANGLES, CONVERGENT } Floor;
 
 // A flat floor of triangles: boxes lie across its edges and vertices.
 static void add_floor(World* world, Floor floor) {
@@ -70,6 +71,7 @@ static World pile_of_law(bool together, Floor floor, const char* friction, const
   world.def.tolerance = (NoliScaled){1e-7, true};
   world_use_friction(&world, friction);
   world.def.friction_law = law;
+  world.def.contact_convergent = floor == CONVERGENT;
   world_start(&world);
   for (int32_t i = 0; i < n_steps; i++) {
     world_step(&world);
@@ -237,15 +239,17 @@ static void every_contact_is_on_one_rank(void** state) {
   expect_each_on_one_rank(&alone, &together);
 }
 
-// Several triangles and edges of a flat floor make one contact, or cancel.
+// Several triangles and edges of a flat floor make one contact, or cancel; so do those of all
+// surfaces with convergent contact.
 static void contacts_of_flat_floors_stay_together(void** state) {
   (void)state;
-  World alone = pile_start(false, TRIANGLES, "lagged", 1);
-  World together = pile_start(true, TRIANGLES, "lagged", 1);
-  assert_true(contacts_of(&alone)->contact.count > 300);
-  expect_each_on_one_rank(&alone, &together);
-  alone = column_start(false, 1);
-  together = column_start(true, 1);
+  for (Floor floor = TRIANGLES; floor <= CONVERGENT; floor++) {
+    World alone = pile_start(false, floor, "lagged", 1);
+    World together = pile_start(true, floor, "lagged", 1);
+    assert_true(contacts_of(&alone)->contact.count > 300);
+    expect_each_on_one_rank(&alone, &together);
+  }
+  World alone = column_start(false, 1), together = column_start(true, 1);
   assert_true(contacts_of(&alone)->contact.count > 70);
   expect_each_on_one_rank(&alone, &together);
   alone = column_start(false, 3);

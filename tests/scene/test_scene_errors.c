@@ -50,6 +50,14 @@ static const BadScene bad_scenes[] = {
     {3, "Gravity", "did you mean \"gravity\"?", WITH("'Gravity': [0, 0, 0]")},
     {3, "bodies[0].zzzzzz", "unknown key; known: \"name\", \"mesh\"", BODY("'zzzzzz': 0")},
     {3, "bodies[0][\"a.b\"]", "unknown key", BODY("'a.b': 0")},
+    // convergent contact is a potential, and a form of the barrier
+    {3, "contact.convergent", "is a potential, and solver.method \"augmented_lagrangian\" has none",
+     WITH("'contact': {'convergent': true}, 'solver': {'method': 'augmented_lagrangian'}")},
+    {3, "contact.convergent", "is a form of the contact model \"ipc\"; contact.model is \"gcp\"",
+     WITH("'contact': {'convergent': true, 'model': 'gcp'}")},
+    {3, "contact.convergant", "did you mean \"convergent\"?",
+     WITH("'contact': {'convergant': true}")},
+    {3, "contact.convergent", "must be true or false", WITH("'contact': {'convergent': 1}")},
     // keys that are known elsewhere: below, around, and in other objects; also misspelt
     {3, "bodies[0].thickness", "unknown key; did you mean \"shell.thickness\"?",
      BODY("'thickness': 1e-3")},

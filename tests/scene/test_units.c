@@ -106,6 +106,9 @@ static void add_compression(const json_t* object, json_t* made, const Units* uni
 // The unit of a field. That of the stiffness of contact depends on the model, and on the dimension.
 static const char* unit_of(const json_t* object, const NoliSceneField* field, const Units* units) {
   const char* model = json_string_value(json_object_get(object, "model"));
+  if (strcmp(field->key, "stiffness") == 0 && json_is_true(json_object_get(object, "convergent"))) {
+    return "Pa";
+  }
   if (strcmp(field->key, "stiffness") != 0 || model == NULL || strcmp(model, "ipc") == 0) {
     return field->unit;
   }

@@ -52,15 +52,6 @@ double noli_adhesion_reach(const NoliContactPairs* pairs, double dhat) {
 
 // ---- bonds --------------------------------------------------------------------------------------
 
-void noli_sampling_free(NoliContext* context, NoliSampling* sampling) {
-  noli_free(context, sampling->facet);
-  noli_free(context, sampling->first);
-  noli_free(context, sampling->of_vertex);
-  noli_free(context, sampling->point);
-  noli_free(context, sampling->all);
-  noli_free(context, sampling->one_sided);
-}
-
 void noli_bond_set_free(NoliContext* context, NoliBondSet* set) {
   noli_array_free(context, &set->bond);
   noli_array_free(context, &set->node);

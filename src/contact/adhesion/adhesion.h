@@ -32,21 +32,8 @@
 #include "collide/point_edge.h"
 #include "contact/contact_pairs.h"
 #include "contact/friction/friction.h"
+#include "contact/sampling.h"
 #include "linalg/energy_term.h"
-
-// How the surfaces of bodies are sampled: areas at rest. Facets are triangles, then segments.
-typedef struct NoliSampling {
-  double* facet; // (n_tri + n_edge) m^2, for each vertex: a third of a triangle; half of a segment
-                 // that belongs to none: its length times the depth of the plane, or the width of
-                 // the rod; 0 of others
-  double* point; // (n_body) m^2, of each vertex that stands alone
-  double* all;   // (n_body) m^2, of the whole surface
-  bool* one_sided;    // (n_body) its surface has an inside, and the normals point outwards
-  int64_t* first;     // (n_vert + 1) facets of vertices, in rows
-  int32_t* of_vertex; // the rows
-} NoliSampling;
-
-void noli_sampling_free(NoliContext* context, NoliSampling* sampling);
 
 // One vertex of a surface and a feature of another one.
 typedef struct NoliBond {

@@ -77,11 +77,15 @@ static void write_numbers(const NoliBarrier* data, const NoliContact* contact, c
                           double* block) {
   Parts parts = parts_of(data, contact, x);
   double gap_sqr = parts.gap * parts.gap, derivative = parts.gap / parts.d;
-  NoliBarrierValue b = noli_barrier_in_range(gap_sqr, data->dhat_sqr, contact->range);
   NoliBarrierValue r = by_distance(gap_sqr, data->dhat_sqr, contact->range);
   write_column(&parts, r.value, derivative * r.first, NOLI_BARRIER_NUMBERS, 0, block);
+  // the gradient is in proportion to kappa
+  double gradient[12];
+  noli_contact_gradient(data, contact, x, gradient);
   for (int32_t k = 1; k < NOLI_BARRIER_NUMBERS; k++) {
-    write_column(&parts, b.value, derivative * b.first, NOLI_BARRIER_NUMBERS, k, block);
+    for (int32_t i = 0; i < 3 * parts.size; i++) {
+      block[NOLI_BARRIER_NUMBERS * i + k] = gradient[i];
+    }
   }
 }
 
@@ -89,7 +93,8 @@ static void write_numbers(const NoliBarrier* data, const NoliContact* contact, c
 static void write_plane_numbers(const NoliBarrier* data, const NoliHalfSpaceContact* contact,
                                 const double* x, double* block) {
   double gap = fmax(noli_plane_gap(data, contact, x), 0.0);
-  NoliNormalForce force = noli_barrier_normal_force(data, 1.0, 1.0, contact->range, gap);
+  NoliNormalForce force =
+      noli_barrier_normal_force(data, noli_half_space_weight(contact), 1.0, contact->range, gap);
   NoliVec3 n = data->half_spaces[contact->plane].normal;
   const double u[3] = {n.x, n.y, n.z};
   for (int i = 0; i < 3; i++) {
@@ -154,8 +159,10 @@ static NoliStatus list_offsets(NoliMixedList* list, const NoliBarrier* data, con
   for (int64_t i = 0; i < set->plane.count; i++) {
     const NoliHalfSpaceContact* contact = &set->plane.data[i];
     double gap = fmax(noli_plane_gap(data, contact, x), 0.0);
-    NoliVec3 n = noli_scale3(noli_barrier_normal_force(data, 1.0, 1.0, contact->range, gap).by_d,
-                             data->half_spaces[contact->plane].normal);
+    NoliVec3 n = noli_scale3(
+        noli_barrier_normal_force(data, noli_half_space_weight(contact), 1.0, contact->range, gap)
+            .by_d,
+        data->half_spaces[contact->plane].normal);
     const double column[3] = {n.x, n.y, n.z};
     blocks->node[i] = contact->node;
     for (int k = 0; k < 6; k++) {

@@ -178,11 +178,12 @@ static bool find_contact(const NoliImplicitFriction* data, const double* x_lag, 
   if (!(of->sliding.lambda > 0.0)) {
     return false;
   }
-  double mollifier = 1.0, weight = 1.0, gap = of->sliding.d;
-  double range = of->on_plane ? set->plane.data[of->contact].range : contact->range;
+  const NoliHalfSpaceContact* plane = of->on_plane ? &set->plane.data[of->contact] : NULL;
+  double mollifier = 1.0, gap = of->sliding.d;
+  double range = of->on_plane ? plane->range : contact->range;
+  double weight = of->on_plane ? noli_half_space_weight(plane) : contact->weight;
   if (!of->on_plane) {
     (void)noli_contact_closest(contact, x_lag, &mollifier);
-    weight = contact->weight;
     gap = fmax(gap - contact->offset, 0.0);
   }
   of->normal = noli_barrier_normal_force(data->barrier, weight, mollifier, range, gap);

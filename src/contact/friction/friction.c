@@ -159,8 +159,8 @@ static NoliNormalContact from_plane(const NoliHalfSpaceContact* contact, const N
       .node = {contact->node, NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX},
       .weight = {1.0},
       .normal = plane->normal,
-      .lambda =
-          noli_contact_normal_force(barrier, 1.0, contact->range, gap <= 0.0 ? 0.0 : gap * gap),
+      .lambda = noli_contact_normal_force(barrier, noli_half_space_weight(contact), contact->range,
+                                          gap <= 0.0 ? 0.0 : gap * gap),
       .entity = {contact->entity[0], contact->entity[1]},
       .n_first = 1};
 }

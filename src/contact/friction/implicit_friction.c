@@ -84,14 +84,14 @@ static void evaluate_contact(const void* user, const double* x, int64_t stencil,
   const int32_t size = noli_pair_size[contact->kind];
   NoliSlidingLaw law;
 
-  // zero for pairs without friction
+  // zero for pairs without friction, and for those that convergent contact subtracts
   if (residual != NULL) {
     memset(residual, 0, 3 * NODES * sizeof *residual);
   }
   if (jacobian != NULL) {
     memset(jacobian, 0, 9 * NODES * NODES * sizeof *jacobian);
   }
-  if (!noli_sliding_law_of(data, contact->entity, &law)) {
+  if (contact->weight < 0.0 || !noli_sliding_law_of(data, contact->entity, &law)) {
     return;
   }
 
@@ -127,7 +127,7 @@ NoliSliding noli_plane_sliding(const NoliImplicitFriction* data,
     noli_sliding_stick(&sliding, slip, data->stick->rate);
   }
   noli_sliding_set_normal(&sliding, normal, gap);
-  *force = noli_gap_force(data->barrier, 1.0, contact->range, gap);
+  *force = noli_gap_force(data->barrier, noli_half_space_weight(contact), contact->range, gap);
   sliding.lambda = force->lambda;
   return sliding;
 }

@@ -45,6 +45,10 @@ static const char* contact_defect(const NoliSim* sim, const NoliParameter* def) 
                ? NULL
                : "the stiffness adapts: set contact.stiffness to a number";
   }
+  if (noli_problem_is_convergent(problem)) {
+    return "contact.convergent also weights pairs by it: its derivatives by the distance are not "
+           "implemented, without \"convergent\" they are";
+  }
   return noli_parameter_has_smooth_surfaces(sim->model) && !(problem->contact.surface_radius > 0.0)
              ? "the radius of smooth surfaces follows it: set contact.radius"
              : NULL;
@@ -160,6 +164,10 @@ const NoliParameterType noli_parameter_stick_length = {.of = NOLI_OF_SCENE,
 
 static const char* offset_defect(const NoliSim* sim, const NoliParameter* def) {
   (void)def;
+  if (noli_problem_is_convergent(&sim->model->problem)) {
+    return "contact.convergent has no derivatives by offsets: without \"convergent\" they are "
+           "there";
+  }
   return sim->model->problem.contact.model == &noli_contact_barrier
              ? NULL
              : "offsets are differentiated with the contact model \"ipc\" only";

@@ -16,6 +16,11 @@ static const char* section_defect(const NoliSim* sim, const NoliParameter* def) 
   if (def->kind == NOLI_PARAMETER_RADIUS && !(body->rod.radius > 0.0)) {
     return "is no rod";
   }
+  if (def->kind == NOLI_PARAMETER_RADIUS && noli_problem_is_convergent(&sim->model->problem)) {
+    return "has areas that weight contact.convergent: its derivatives by radii are not "
+           "implemented, "
+           "without \"convergent\" they are";
+  }
   return follows ? "has a contact offset that follows its thickness: use the contact model "
                    "\"ipc\", or give contact_offset a number"
                  : NULL;

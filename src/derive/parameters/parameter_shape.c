@@ -34,6 +34,10 @@ static const char* rest_defect(const NoliSim* sim, const NoliParameter* def) {
   if (noli_parameter_has_smooth_surfaces(model) && !(model->problem.contact.surface_radius > 0.0)) {
     return "has a smooth surface whose radius follows rest edges: set contact.radius";
   }
+  if (noli_problem_is_convergent(&model->problem)) {
+    return "has areas at rest that weight contact.convergent: its derivatives by shapes are not "
+           "implemented, without \"convergent\" they are";
+  }
   return body->proxy.balance ? "has densities that are fitted to its shape" : NULL;
 }
 

@@ -327,15 +327,46 @@ done:
   return status;
 }
 
+// One of the parts of the convergent formulation, which it has unless the scene says otherwise.
+static NoliStatus read_convergent_part(NoliPolyfem* import, const NoliSceneNode* contact,
+                                       const char* key, bool* has) {
+  NoliSceneNode node = noli_scene_member(contact, key);
+  *has = true;
+  return noli_polyfem_bool(import, &node, has);
+}
+
+// Convergent contact [Li2023]. Without its barrier, that of [Li2020] is dhat^3 times as large.
+static NoliStatus read_convergent(NoliPolyfem* import, const NoliSceneNode* contact, double dhat,
+                                  json_t* native, double* factor) {
+  NoliStatus status = NOLI_OK;
+  static const char* const needed[] = {"use_area_weighting", "use_improved_max_operator"};
+  for (int k = 0; k < 2; k++) {
+    NoliSceneNode node = noli_scene_member(contact, needed[k]);
+    bool has;
+    NOLI_TRY(read_convergent_part(import, contact, needed[k], &has));
+    NOLI_POLYFEM_CHECK(import, &node, has,
+                       "Noli's convergent contact has both areas and the improved maximum: must be "
+                       "true where use_convergent_formulation is");
+  }
+  bool physical;
+  NOLI_TRY(read_convergent_part(import, contact, "use_physical_barrier", &physical));
+  NOLI_TRY(noli_polyfem_set(import, native, "convergent", json_true()));
+  *factor = physical ? 1.0 : dhat * dhat * dhat;
+done:
+  return status;
+}
+
 static NoliStatus read_contact(NoliPolyfem* import) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode contact = section(import, "contact");
   NoliSceneNode enabled_node = noli_scene_member(&contact, "enabled");
   NoliSceneNode geometric_node = noli_scene_member(&contact, "use_gcp_formulation");
-  bool enabled = false, geometric = false;
+  NoliSceneNode convergent_node = noli_scene_member(&contact, "use_convergent_formulation");
+  bool enabled = false, geometric = false, convergent = false;
   double dhat = 0.0, factor = 1.0;
   NOLI_TRY(noli_polyfem_bool(import, &enabled_node, &enabled));
   NOLI_TRY(noli_polyfem_bool(import, &geometric_node, &geometric));
+  NOLI_TRY(noli_polyfem_bool(import, &convergent_node, &convergent));
   json_t* native = json_object();
   NOLI_TRY(noli_polyfem_set(import, import->scene, "contact", native));
   if (!enabled) {
@@ -346,6 +377,8 @@ static NoliStatus read_contact(NoliPolyfem* import) {
   NOLI_TRY(noli_polyfem_set(import, native, "distance", noli_polyfem_json_number(dhat)));
   if (geometric) {
     NOLI_TRY(read_geometric(import, &contact, dhat, native, &factor));
+  } else if (convergent) {
+    NOLI_TRY(read_convergent(import, &contact, dhat, native, &factor));
   }
   NOLI_TRY(read_stiffness(import, factor, native));
   NOLI_TRY(read_friction(import, &contact));

@@ -24,7 +24,6 @@ typedef struct Keys {
   const char* neutral; // REFUSE: JSON that is harmless
 } Keys;
 
-#define OTHER_CONTACT "another contact model; Noli has those of [Li2020] and [Huang2025]"
 #define NO_FIELD "is not supported"
 
 static const Keys keys[] = {
@@ -97,10 +96,9 @@ static const Keys keys[] = {
               "min_distance_ratio"}},
     {"/contact", REFUSE, .name = {"beta_t", "beta_n"},
      .text = "Noli has no offset of the smooth step: must be 0", .neutral = "0"},
-    {"/contact", REFUSE, .name = {"use_convergent_formulation"}, .text = OTHER_CONTACT,
-     .neutral = "false"},
-    {"/contact", SKIP,
-     .name = {"use_area_weighting", "use_improved_max_operator", "use_physical_barrier"}},
+    {"/contact", LEAF,
+     .name = {"use_convergent_formulation", "use_area_weighting", "use_improved_max_operator",
+              "use_physical_barrier"}},
     {"/contact", READ, .name = {"collision_mesh", "adhesion"}},
     {"/contact/collision_mesh", LEAF, .name = {"enabled", "mesh", "max_edge_length"}},
     {"/contact/collision_mesh", SKIP, .name = {"linear_map", "tessellation_type"}},

@@ -434,6 +434,42 @@ static void wrong_joints_are_refused(void** state) {
   refuse("slide", false, false, "there is no type of joint \"slide\"; did you mean \"slider\"?");
 }
 
+// A body of 100 kg hangs on one of a gram: it falls as a pendulum, or along the rail of the light
+// one, which stays rigid, in long steps, too.
+static void light_bodies_bear_heavy_ones(void** state) {
+  (void)state;
+  static const char* const types[] = {"ball", "hinge", "universal", "slider", "cylinder"};
+  double size[2][3] = {{0.18, 0.02, 0.02}, {0.2, 0.2, 0.2}};
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    for (int r = 0; r < 2; r++) {
+      Linkage* linkage = linkage_new();
+      World* world = &linkage->world;
+      for (int b = 0; b < 2; b++) {
+        int32_t body = add_rigid_box(linkage, size[b], (double[]){b == 0 ? 0.1 : 0.4, 0, 0});
+        world->body[body].rigid.mass = b == 0 ? 1e-3 : 100.0;
+        NoliJointDef* joint = add_joint(linkage, types[t], b, b - 1, 0.2 * b, 0.0);
+        memcpy(joint->to_axis, (double[]){0.0, 1.0, 0.0}, sizeof joint->to_axis);
+        if (t >= 3) {
+          set_axis(joint, b == 0 ? 0.0 : 1.0, b == 0 ? 1.0 : 0.0, 0.0);
+        }
+      }
+      world->def.integrator = "bdf2";
+      world->def.time_step = r == 0 ? 0.01 : 0.1;
+      start(world);
+      for (int n = 0; n < 20; n++) {
+        rigid_step(world);
+        ASSERT_AT_MOST(world->report.joint_gap, 1e-7);
+      }
+      if (t >= 3) {
+        double time = 20.0 * world->def.time_step;
+        NoliBodyState now = state_of(world, 1);
+        ASSERT_NEAR(now.centre[1], -0.5 * GRAVITY * time * time, 1e-4 * time * time);
+      }
+      world_done(world);
+    }
+  }
+}
+
 static void wrong_couplings_are_refused(void** state) {
   (void)state;
   static const struct {
@@ -470,6 +506,7 @@ int main(void) {
       cmocka_unit_test(nuts_fall_along_screws),
       cmocka_unit_test(gears_share_a_torque),
       cmocka_unit_test(planets_carry),
+      cmocka_unit_test(light_bodies_bear_heavy_ones),
       cmocka_unit_test(wrong_couplings_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

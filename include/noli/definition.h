@@ -425,11 +425,11 @@ static inline NoliSpringDef noli_default_spring_def(void) {
 typedef double NoliTimeFn(void* user, double t);
 
 /// What acts in a coordinate of a joint: a turn about its axis, rad, or a travel along it, m, of
-/// `body` against `to`, 0 at the start. Units below are those of turns; those of travels are N/m
+/// `body` against `to`. Units below are those of turns; those of travels are N/m
 /// for N m, and so on. Never changes its size.
 typedef struct NoliCoordinateDef {
-  double lower;      ///< rad, never passed, negative; default -INFINITY
-  double upper;      ///< rad, never passed, positive; default INFINITY
+  double lower;      ///< rad, never passed, below `start`; default -INFINITY
+  double upper;      ///< rad, never passed, above `start`; default INFINITY
   double stiffness;  ///< N m/rad, >= 0, of a spring; default 0
   double rest;       ///< rad, where the spring has no torque; default 0
   double damping;    ///< N m s/rad, >= 0; default 0
@@ -446,8 +446,10 @@ typedef struct NoliCoordinateDef {
   double max_effort;      ///< N m, >= 0: the largest torque of the motor; default INFINITY
   const char* follows;    ///< borrowed; name of a joint whose first coordinate, times `ratio`, this
                           ///< one follows, as gears and racks do; NULL (default): none
-  double ratio;           ///< not 0, in the unit of this coordinate by that of the other; default 1
-  void* reserved[4];      ///< NULL
+  double ratio;      ///< not 0, in the unit of this coordinate by that of the other; default 1.
+                     ///< It is the changes since the start that follow
+  double start;      ///< rad, the coordinate at the start; default 0
+  void* reserved[4]; ///< NULL
 } NoliCoordinateDef;
 
 /// The defaults named above.

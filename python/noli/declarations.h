@@ -473,6 +473,7 @@ typedef struct NoliCoordinateDef {
   double max_effort;
   const char* follows;
   double ratio;
+  double start;
   void* reserved[4];
 } NoliCoordinateDef;
 NoliCoordinateDef noli_default_coordinate_def(void);

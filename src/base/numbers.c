@@ -262,6 +262,7 @@ static const NoliNumber of_coordinate[] = {
   N(NoliCoordinateDef, motor_damping, "the damping of the motor", IN(0.0, NOLI_MATERIAL_MAX)),
   N(NoliCoordinateDef, max_effort, "the largest effort of the motor", IN(0.0, BEYOND)),
   N(NoliCoordinateDef, ratio, "the ratio", FINITE),
+  N(NoliCoordinateDef, start, "the start", FINITE),
 };
 static const NoliNumber of_probe[] = {
   N(NoliProbeDef, n_node, "the number of vertices", FROM(0)),

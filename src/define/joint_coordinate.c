@@ -64,10 +64,11 @@ static NoliStatus check_coordinate(NoliContext* context, const char* prefix,
                                    const NoliCoordinateDef* def, bool turns) {
   NoliStatus status = NOLI_OK;
   const char* unit = turns ? "rad" : "m";
-  NOLI_CHECK(context, !(def->lower >= 0.0) && !(def->upper <= 0.0), NOLI_ERROR_ARGUMENT,
-             "%sits coordinate is 0 %s at the start, which is not inside its limits [%g, %g] %s: "
-             "place the bodies inside, or change the limits",
-             prefix, unit, def->lower, def->upper, unit);
+  NOLI_CHECK(context, !(def->lower >= def->start) && !(def->upper <= def->start),
+             NOLI_ERROR_ARGUMENT,
+             "%sits coordinate is %g %s at the start, which is not inside its limits [%g, %g] %s: "
+             "place the bodies inside, or change the limits or what it is at the \"start\"",
+             prefix, def->start, unit, def->lower, def->upper, unit);
   NOLI_TRY(noli_numbers_check(context, prefix, NOLI_NUMBERS_COORDINATE, def));
   NOLI_CHECK(context, def->follows == NULL || def->ratio != 0.0, NOLI_ERROR_ARGUMENT,
              "%sit follows \"%.80s\" with a ratio of 0", prefix, def->follows);

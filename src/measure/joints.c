@@ -44,7 +44,7 @@ static void set_coordinates(const NoliSim* sim, int32_t index, NoliJointState* j
   for (int32_t i = 0; i < joint->n; i++) {
     int32_t k = first + i;
     const double* own = noli_sim_joint_numbers(sim, k);
-    joint->coordinate[i] = own[NOLI_JOINT_PLACE];
+    joint->coordinate[i] = sim->model->problem.coordinates.item[k].start + own[NOLI_JOINT_PLACE];
     joint->speed[i] = own[NOLI_JOINT_SPEED];
     if (sim->outcome.reported) {
       const NoliCoordinate* item = &sim->model->problem.coordinates.item[k];

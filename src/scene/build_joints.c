@@ -33,9 +33,11 @@ static NoliStatus build_coordinate(const NoliSceneSource* source, NoliScene* sce
   if (limits.value != NULL) {
     coordinate->lower = json_number_value(json_array_get(limits.value, 0));
     coordinate->upper = json_number_value(json_array_get(limits.value, 1));
-    NOLI_SCENE_CHECK(source, &limits, coordinate->lower < 0.0 && coordinate->upper > 0.0,
-                     "the coordinate is 0 at the start, which is not inside [%g, %g]",
-                     coordinate->lower, coordinate->upper);
+    double start = coordinate->start;
+    NOLI_SCENE_CHECK(source, &limits, coordinate->lower < start && coordinate->upper > start,
+                     "the coordinate is %g at the start, which is not inside [%g, %g]; \"start\" "
+                     "says what it is then",
+                     start, coordinate->lower, coordinate->upper);
   }
   for (int32_t k = 0; motor.value != NULL && k < noli_choice_count(NOLI_CHOICE_MOTOR); k++) {
     const char* kind = noli_choice_name(NOLI_CHOICE_MOTOR, k);

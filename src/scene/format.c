@@ -405,7 +405,9 @@ OBJECT(follows, "follows", NOLI_SCENE_ANY,
              INTO(NoliCoordinateDef, ratio)));
 #define COORDINATE_FIELDS                                                                          \
   FIELD("limits", pair_of_numbers, NULL, "rad or m",                                               \
-        "Lower and upper limit, never passed, around 0; default: none."),                          \
+        "Lower and upper limit, never passed, around the start; default: none."),                  \
+      FIELD("start", number, "0", "rad or m", "The coordinate at the start.",                      \
+            INTO(NoliCoordinateDef, start)),                                                       \
       FIELD("stiffness", not_negative, "0", "N m/rad or N/m", "Stiffness of a spring.",            \
             INTO(NoliCoordinateDef, stiffness)),                                                   \
       FIELD("rest", number, "0", "rad or m", "Where the spring has no effort.",                    \

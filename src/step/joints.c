@@ -40,6 +40,25 @@ void noli_sim_set_coordinates(const NoliSim* sim, NoliState* state, bool first) 
 
 // ---- a step -------------------------------------------------------------------------------------
 
+static const NoliCoordinateDef* definition_of(const NoliSim* sim, int32_t k) {
+  const NoliJointDef* joint = &sim->definition.def->joints[item_of(sim, k)->joint];
+  bool second = k > 0 && item_of(sim, k - 1)->joint == item_of(sim, k)->joint;
+  return noli_joint_coordinate_def(joint, second ? 1 : 0);
+}
+
+double noli_sim_motor_target(const NoliSim* sim, int32_t k, double t) {
+  double live = noli_sim_joint_numbers(sim, k)[NOLI_JOINT_TARGET];
+  const NoliCoordinateDef* def = definition_of(sim, k);
+  return !isnan(live) ? live : def->target_at != NULL ? def->target_at(def->user, t) : def->target;
+}
+
+// A place is one from that at the start on.
+static double target_since_start(const NoliSim* sim, int32_t k, double t) {
+  const NoliCoordinate* item = item_of(sim, k);
+  double target = noli_sim_motor_target(sim, k, t);
+  return item->motor == NOLI_MOTOR_POSITION ? target - item->start : target;
+}
+
 void noli_sim_begin_coordinates(NoliSim* sim) {
   for (int32_t k = 0; k < coordinates_of(sim)->n; k++) {
     const double* own = noli_sim_joint_numbers(sim, k);
@@ -51,7 +70,7 @@ void noli_sim_begin_coordinates(NoliSim* sim) {
                                  .hat = own[NOLI_JOINT_PLACE],
                                  .tilde = own[NOLI_JOINT_PLACE],
                                  .rate = 1.0};
-    step->target = noli_sim_motor_target(sim, k, *sim->state.time);
+    step->target = target_since_start(sim, k, *sim->state.time);
   }
 }
 
@@ -94,23 +113,11 @@ void noli_sim_stay_coordinates(NoliSim* sim) {
   }
 }
 
-static const NoliCoordinateDef* definition_of(const NoliSim* sim, int32_t k) {
-  const NoliJointDef* joint = &sim->definition.def->joints[item_of(sim, k)->joint];
-  bool second = k > 0 && item_of(sim, k - 1)->joint == item_of(sim, k)->joint;
-  return noli_joint_coordinate_def(joint, second ? 1 : 0);
-}
-
-double noli_sim_motor_target(const NoliSim* sim, int32_t k, double t) {
-  double live = noli_sim_joint_numbers(sim, k)[NOLI_JOINT_TARGET];
-  const NoliCoordinateDef* def = definition_of(sim, k);
-  return !isnan(live) ? live : def->target_at != NULL ? def->target_at(def->user, t) : def->target;
-}
-
 NoliStatus noli_sim_aim_motors(NoliSim* sim, double t) {
   NoliStatus status = NOLI_OK;
   for (int32_t k = 0; k < coordinates_of(sim)->n; k++) {
     NoliCoordinateStep* step = &sim->stage->coordinates[k];
-    step->target = noli_sim_motor_target(sim, k, t);
+    step->target = target_since_start(sim, k, t);
     NOLI_CHECK(sim->context, isfinite(step->target), NOLI_ERROR_ARGUMENT,
                "the target of the motor of joint \"%s\" is not finite at t = %g s",
                sim->definition.def->joints[item_of(sim, k)->joint].name, t);

@@ -273,6 +273,43 @@ static void limits_hold(void** state) {
   }
 }
 
+// A coordinate that is called 1.2 rad at the start: limits, rest and the target of a motor are
+// meant in these radians, and all else is as before.
+static void coordinates_have_a_start(void** state) {
+  (void)state;
+  double found[2][3];
+  for (int r = 0; r < 2; r++) {
+    double start = r == 0 ? 0.0 : 1.2;
+    NoliCoordinateDef* c;
+    Rig* rig = arm_new(0.01, "backward_euler", &c);
+    fall(rig);
+    c->start = start;
+    c->lower = start - 0.7;
+    c->upper = start + 0.5;
+    c->stiffness = 0.3;
+    c->rest = start + 0.2;
+    c->motor = "position";
+    c->target = start - 0.3;
+    c->motor_stiffness = 20.0;
+    c->motor_damping = 2.0;
+    world_start(&rig->world);
+    ASSERT_NEAR(place(rig), start, 1e-15);
+    run(rig, 60);
+    found[r][0] = place(rig) - start;
+    ASSERT_OK(noli_sim_set_joint_target(rig->world.sim, 0, 0, start - 2.0));
+    run(rig, 100);
+    found[r][1] = place(rig) - start;
+    found[r][2] = joint_of(rig, 0)->limit[0];
+    ASSERT_NEAR(found[r][1], -0.7, 1e-3);
+    assert_true(place(rig) > start - 0.7);
+    world_done(&rig->world);
+  }
+  ASSERT_NEAR(found[0][0], -0.4, 0.2);
+  for (int i = 0; i < 3; i++) {
+    ASSERT_NEAR(found[1][i], found[0][i], 1e-9);
+  }
+}
+
 // Limits beyond half a turn and a turn stop an arm that a torque drives.
 static void limits_count_turns(void** state) {
   (void)state;
@@ -967,6 +1004,7 @@ int main(void) {
                                      cmocka_unit_test(prescribed_bodies_carry),
                                      cmocka_unit_test(limits_hold),
                                      cmocka_unit_test(limits_count_turns),
+                                     cmocka_unit_test(coordinates_have_a_start),
                                      cmocka_unit_test(friction_holds),
                                      cmocka_unit_test(friction_slows),
                                      cmocka_unit_test(efforts_accelerate),

@@ -41,7 +41,8 @@ static void the_table_has_every_number(void** state) {
       print_error("src/base/numbers.c lacks %s.%s\n", members[i].definition, members[i].member);
     }
     assert_non_null(number);
-    bool takes_nan = strcmp(members[i].member, "start") == 0;
+    bool takes_nan = strcmp(members[i].definition, "NoliVariableDef") == 0 &&
+                     strcmp(members[i].member, "start") == 0;
     assert_true(noli_number_allows(number, (double)NAN) == takes_nan);
     if (members[i].not_negative && noli_number_allows(number, -2.0)) {
       print_error("%s.%s may be -2\n", members[i].definition, members[i].member);

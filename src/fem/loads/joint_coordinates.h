@@ -39,7 +39,7 @@ typedef enum NoliMotorKind {
 
 enum { NOLI_COORDINATE_NODES = 8 };
 
-// One coordinate, constant but for the stiffnesses, which belong to a time step. Units are N m and
+// One coordinate, 0 at the start, constant but for the stiffnesses, which belong to a time step. Units are N m and
 // rad for turns, N and m for travels.
 typedef struct NoliCoordinate {
   NoliCoordinateKind kind;
@@ -49,6 +49,7 @@ typedef struct NoliCoordinate {
   NoliVec3 fixed[2];   // z2, z3 of the world
   double size;         // m, of the bodies
 
+  double start; // what users call 0
   double stiffness, rest, damping, friction, armature;
   double lower, upper;    // +-INFINITY: no limit
   double range;           // rad or m, from a limit, where its barrier acts

@@ -121,14 +121,15 @@ static void set_inertia(const NoliModel* model, const NoliSimDef* def, const Nol
 static void set_laws(const NoliCoordinateDef* def, NoliCoordinate* item) {
   double unit = item->kind == NOLI_COORDINATE_TURN ? 1.0 : item->size;
   item->stiffness = def->stiffness;
-  item->rest = def->rest;
+  item->start = def->start;
+  item->rest = def->rest - def->start;
   item->damping = def->damping;
   item->friction = def->friction;
   item->armature = def->armature;
-  item->lower = def->lower;
-  item->upper = def->upper;
+  item->lower = def->lower - def->start;
+  item->upper = def->upper - def->start;
   // no limit pushes at the start
-  item->range = fmin(LIMIT_RANGE * unit, 0.5 * fmin(-def->lower, def->upper));
+  item->range = fmin(LIMIT_RANGE * unit, 0.5 * fmin(-item->lower, item->upper));
   item->slip_length = SLIP_LENGTH * unit;
   item->motor = (NoliMotorKind)noli_names_index(&noli_motor_names, def->motor);
   item->gain = def->motor_stiffness;

@@ -310,6 +310,33 @@ static void coordinates_have_a_start(void** state) {
   }
 }
 
+// Two bars whose springs sink under their weight, without inertia, until the second one meets a
+// limit, which bears what its spring does not.
+static void limits_bear_weights_at_rest(void** state) {
+  (void)state;
+  static const double limits[] = {0.01, 0.02, 0.05};
+  for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+    NoliCoordinateDef* c;
+    Rig* rig = arm_new(0.01, "quasi_static", &c);
+    fall(rig);
+    c->stiffness = 100.0;
+    int32_t other = add_bar(rig, L, 2.0 * L);
+    c = &add_hinge(rig, other, 0, L)->coordinate;
+    c->stiffness = 30.0;
+    c->lower = -limits[k];
+    c->upper = limits[k];
+    world_start(&rig->world);
+    world_step(&rig->world);
+    ASSERT_AT_MOST((double)rig->world.report.newton_iterations, 25.0);
+    double q[2] = {joint_of(rig, 0)->coordinate[0], joint_of(rig, 1)->coordinate[0]};
+    double torque = WEIGHT * cos(q[0] + q[1]);
+    ASSERT_NEAR(joint_of(rig, 1)->limit[0] - 30.0 * q[1], torque, 1e-4 * torque);
+    ASSERT_NEAR(-100.0 * q[0], torque + 3.0 * WEIGHT * cos(q[0]), 1e-4 * torque);
+    assert_true(q[1] > -limits[k] && q[1] < 1e-3 - limits[k]);
+    world_done(&rig->world);
+  }
+}
+
 // Limits beyond half a turn and a turn stop an arm that a torque drives.
 static void limits_count_turns(void** state) {
   (void)state;
@@ -1003,6 +1030,7 @@ int main(void) {
                                      cmocka_unit_test(joints_hold_without_inertia),
                                      cmocka_unit_test(prescribed_bodies_carry),
                                      cmocka_unit_test(limits_hold),
+                                     cmocka_unit_test(limits_bear_weights_at_rest),
                                      cmocka_unit_test(limits_count_turns),
                                      cmocka_unit_test(coordinates_have_a_start),
                                      cmocka_unit_test(friction_holds),

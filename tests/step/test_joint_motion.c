@@ -991,6 +991,7 @@ static void bad_coordinates_are_refused(void** state) {
       "a motor that holds a speed needs a damping",
       "did you mean \"position\"",
       "a motor that holds a position needs a stiffness",
+      "is 1e-09 rad from a limit at the start, and needs 1e-08: widen the limits",
       "the damping must be"};
   for (size_t k = 0; k < sizeof messages / sizeof *messages; k++) {
     NoliCoordinateDef* c;
@@ -1015,6 +1016,9 @@ static void bad_coordinates_are_refused(void** state) {
       break;
     case 5:
       c->motor = "position";
+      break;
+    case 6:
+      c->upper = 1e-9;
       break;
     default:
       c->damping = -1.0;

@@ -215,7 +215,9 @@ static void pairs_fly(void** state) {
     NoliJointDef* joint = add_joint(linkage, types[t], b, a, 0.1, 0.2);
     joint->at[2] = 0.05;
     set_axis(joint, 0.3, 1.0, 0.2);
-    memcpy(joint->to_axis, (double[]){1.0, -0.3, 0.0}, sizeof joint->to_axis);
+    if (strcmp(types[t], "universal") == 0) {
+      memcpy(joint->to_axis, (double[]){1.0, -0.3, 0.0}, sizeof joint->to_axis);
+    }
     if (strcmp(types[t], "distance") == 0) {
       joint->has_to_at = true;
       memcpy(joint->to_at, (double[]){0.1, 0.02, 0.0}, sizeof joint->to_at);
@@ -419,7 +421,9 @@ static void refuse(const char* type, bool apart, bool soft, const char* part) {
   NoliJointDef* joint = add_joint(linkage, type, a, b, 0.0, 0.0);
   joint->has_to_at = apart;
   joint->to_at[0] = 0.3;
-  joint->to_axis[2] = strcmp(part, "is universal") == 0 ? 0.0 : 2.0;
+  joint->to_axis[2] =
+      strstr(part, "parallel") != NULL || strstr(part, "b_axis") != NULL ? 2.0 : 0.0;
+  joint->lead = strstr(part, "only a screw") != NULL ? 0.1 : 0.0;
   world_expect_refusal(world, part);
 }
 
@@ -431,6 +435,8 @@ static void wrong_joints_are_refused(void** state) {
   refuse("universal", false, false, "is universal");
   refuse("distance", false, false, "keeps a distance and has no \"b_at\"");
   refuse("screw", false, false, "is a screw and has no \"lead\"");
+  refuse("hinge", false, false, "has a \"b_axis\", which only a universal joint has");
+  refuse("hinge", false, false, "has a \"lead\", which only a screw has");
   refuse("slide", false, false, "there is no type of joint \"slide\"; did you mean \"slider\"?");
 }
 
@@ -448,7 +454,7 @@ static void light_bodies_bear_heavy_ones(void** state) {
         int32_t body = add_rigid_box(linkage, size[b], (double[]){b == 0 ? 0.1 : 0.4, 0, 0});
         world->body[body].rigid.mass = b == 0 ? 1e-3 : 100.0;
         NoliJointDef* joint = add_joint(linkage, types[t], b, b - 1, 0.2 * b, 0.0);
-        memcpy(joint->to_axis, (double[]){0.0, 1.0, 0.0}, sizeof joint->to_axis);
+        joint->to_axis[1] = t == 2 ? 1.0 : 0.0;
         if (t >= 3) {
           set_axis(joint, b == 0 ? 0.0 : 1.0, b == 0 ? 1.0 : 0.0, 0.0);
         }

@@ -414,6 +414,13 @@ static const char* defect(const void* item) {
   if (noli_joint_type(joint) == NOLI_JOINT_SCREW && joint->lead == 0.0) {
     return "is a screw and has no \"lead\", the travel by turn";
   }
+  if (noli_joint_type(joint) != NOLI_JOINT_SCREW && joint->lead != 0.0) {
+    return "has a \"lead\", which only a screw has";
+  }
+  if (noli_joint_type(joint) != NOLI_JOINT_UNIVERSAL &&
+      noli_norm3(noli_load3(joint->to_axis)) != 0.0) {
+    return "has a \"b_axis\", which only a universal joint has: others have one \"axis\"";
+  }
   return noli_joint_type(joint) == NOLI_JOINT_DISTANCE && !joint->has_to_at
              ? "keeps a distance and has no \"b_at\", the point of the other body"
              : NULL;

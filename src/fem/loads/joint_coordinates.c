@@ -138,6 +138,16 @@ double noli_coordinate_speed(const NoliCoordinates* all, int32_t k, const double
   return speed;
 }
 
+double noli_coordinates_kinetic_energy(const NoliCoordinates* all, const double* x,
+                                       const double* v) {
+  double energy = 0.0;
+  for (int32_t k = 0; k < all->n; k++) {
+    double speed = all->item[k].armature > 0.0 ? noli_coordinate_speed(all, k, x, v) : 0.0;
+    energy += 0.5 * all->item[k].armature * speed * speed;
+  }
+  return energy;
+}
+
 void noli_coordinate_add_effort(const NoliCoordinates* all, int32_t k, const double* x,
                                 double effort, double* force) {
   double gradient[3 * NOLI_COORDINATE_NODES];

@@ -39,8 +39,8 @@ typedef enum NoliMotorKind {
 
 enum { NOLI_COORDINATE_NODES = 8 };
 
-// One coordinate, 0 at the start, constant but for the stiffnesses, which belong to a time step. Units are N m and
-// rad for turns, N and m for travels.
+// One coordinate, 0 at the start, constant but for the stiffnesses, which belong to a time step.
+// Units are N m and rad for turns, N and m for travels.
 typedef struct NoliCoordinate {
   NoliCoordinateKind kind;
   int32_t joint;
@@ -105,6 +105,10 @@ double noli_coordinate_value(const NoliCoordinates* all, int32_t k, const double
 // Writes q' of velocities v at x.
 double noli_coordinate_speed(const NoliCoordinates* all, int32_t k, const double* x,
                              const double* v);
+
+// Kinetic energy of all armatures, J, of velocities v at x.
+double noli_coordinates_kinetic_energy(const NoliCoordinates* all, const double* x,
+                                       const double* v);
 
 // The gradient of a coordinate by its nodes, and the blocks of its Hessian; NULL: not wanted.
 void noli_coordinate_derivatives(const NoliCoordinates* all, int32_t k, const double* x,

@@ -39,8 +39,8 @@ typedef enum NoliMotorKind {
 
 enum { NOLI_COORDINATE_NODES = 8 };
 
-// One coordinate, 0 at the start, constant but for the stiffnesses, which belong to a time step. Units are N m and
-// rad for turns, N and m for travels.
+// One coordinate, 0 at the start, constant but for the stiffnesses, which belong to a time step.
+// Units are N m and rad for turns, N and m for travels.
 typedef struct NoliCoordinate {
   NoliCoordinateKind kind;
   int32_t joint;

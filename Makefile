@@ -19,7 +19,7 @@ TESTS   ?= .
 PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 .PHONY: help setup build demo gallery all-targets test sanitize sanitize-fast thread-check fuzz torture validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-stress_fine bench-public \
-        bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-hard bench-public-al \
+        bench-scaling bench-thin bench-bodies bench-rigid bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-hard bench-public-al \
         python python-test python-valgrind view-test bench-linear-costs bench-linear-large bench-linear-limits bench-work bench-elements bench-errors bench-tables noli_bench noli_bench_linear noli_bench_elements noli_error_study install install-python package mpi mpi-build mpi-check ranks-test mpi-sanitize release-check clean
 
 help:
@@ -49,7 +49,7 @@ help:
 	@echo 'make bench-gcp, bench-order    the geometric contact potential and the barrier; elements of high order'
 	@echo 'make bench-hard, bench-errors  steps with many iterations: their time; the errors of every solver beside its time'
 	@echo 'make bench-friction    friction solved once per step, and with automatic iterations'
-	@echo 'make bench-bodies    a pile of 100, 1000 and 10,000 bodies'
+	@echo 'make bench-bodies    a pile of 100, 1000 and 10,000 bodies; bench-rigid: heaps, nets and gears of rigid bodies'
 	@echo 'make bench-thin      cloth and cards, up to 218,000 vertices'
 	@echo 'make bench-public-al, bench-linear-costs    all scenes with the augmented Lagrangian; cost of a factorization'
 	@echo '               in iterations'
@@ -193,7 +193,7 @@ bench: noli_bench
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite paper --json out/bench-paper.json $(BENCH)
 
-bench-timestep bench-solvers bench-stress bench-stress_fine bench-public bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-hard: bench-%: noli_bench
+bench-timestep bench-solvers bench-stress bench-stress_fine bench-public bench-scaling bench-thin bench-bodies bench-rigid bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-hard: bench-%: noli_bench
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite $* --json out/$@.json $(BENCH)
 

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "generated.h"
 
+#include "generated_rigid.h"
 #include "generated_thin.h"
 
 #include <stdlib.h>
@@ -235,6 +236,13 @@ static const Recipe recipes[] = {
     {"dress", "AROUND", "a sewn dress on a body that turns", 1, generated_dress},
     {"tyre", "ACROSS AROUND", "a tyre that is pressed to the ground and spins up", 2,
      generated_tyre},
+    {"heap", "NX NZ NY", "NX x NZ x NY rigid boxes that fall in a heap", 3, generated_heap},
+    {"pebbles", "NX NZ NY PIECES", "the same of balls of 20 PIECES^2 triangles", 4,
+     generated_pebbles},
+    {"flight", "PIECES", "one of them in flight", 1, generated_flight},
+    {"net", "SQUARES", "a net of rigid bars with ball joints that falls onto a ball", 1,
+     generated_net},
+    {"gears", "WHEELS", "wheels in gear, of which a motor turns the first", 1, generated_gears},
 };
 enum { N_RECIPES = (int)(sizeof recipes / sizeof *recipes) };
 

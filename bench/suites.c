@@ -30,6 +30,8 @@ static const Suite suites[] = {
     {"large", "squeezed, twisted and piled bodies of 30,000 to a million nodes (generated)",
      (double)INFINITY},
     {"bodies", "a pile of 100 to 10,000 cubes of six tetrahedra (generated)", 300.0},
+    {"rigid", "heaps of rigid boxes and balls, nets and gears, with the two solvers (generated)",
+     300.0},
     {"ablation", "ablation of the augmented Lagrangian (generated)", 60.0},
     {"conditioning", "condition numbers with both methods (generated)", 60.0},
     {"gcp",
@@ -133,6 +135,21 @@ static const StudyScene bodies_scene[] = {
     {"100 cubes", "generated: cubes 5 5 4", 2},
     {"1000 cubes", "generated: cubes 25 10 4", 2},
     {"10000 cubes", "generated: cubes 50 50 4", 2},
+};
+
+static const StudyScene rigid_scene[] = {
+    {"64 boxes", "generated: heap 4 4 4", 40},
+    {"512 boxes", "generated: heap 8 8 8", 20},
+    {"64 balls, 980 triangles", "generated: pebbles 4 4 4 7", 40},
+    {"a box in flight", "generated: heap 1 1 1", 10},
+    {"50,000 triangles in flight", "generated: flight 50", 10},
+    {"net, 144 bars", "generated: net 8", 40},
+    {"net, 544 bars", "generated: net 16", 20},
+    {"20 gears", "generated: gears 20", 40},
+};
+static const Variant rigid_variant[] = {
+    {.name = "projected_newton", .override = {{"solver.method", "projected_newton"}}},
+    {.name = "augmented_lagrangian", .override = {{"solver.method", "augmented_lagrangian"}}},
 };
 
 #define SOLVER(method, termination, linear)                                                        \
@@ -516,6 +533,7 @@ static const Study studies[] = {
     STUDY("scaling", scaling_scene, scaling_variant),
     STUDY("large", large_scene, large_variant),
     STUDY("bodies", bodies_scene, bodies_variant),
+    STUDY("rigid", rigid_scene, rigid_variant),
     STUDY("ablation", filter_scene, filter_variant),
     STUDY("ablation", decay_scene, decay_variant),
     STUDY("ablation", multiplier_scene, multiplier_variant),

@@ -686,13 +686,13 @@ typedef struct NoliSimDef {
                              ///< "velocity" ("quasi_static": times 0.01 s)
   double adhesion;           ///< as in NoliPairDef, where no pair overrides it; default 0
   NoliScaled adhesion_range; ///< the same
-  const NoliJointDef* joints;
-  int32_t n_joints;
   /// "ipc" as an integral over surfaces [Li2023]: weights of areas, overlapping pairs counted once.
   /// Forces converge under refinement, flat surfaces have no edges, and barrier_stiffness is in Pa;
   /// 0: a tenth of Young's modulus of the softer body of each pair. Default false. Not with
   /// "augmented_lagrangian"; docs/background/convergent_contact.md
   bool contact_convergent;
+  const NoliJointDef* joints;
+  int32_t n_joints;
 } NoliSimDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_sim_def.

@@ -584,9 +584,9 @@ typedef struct NoliSimDef {
   NoliScaled stick_length;
   double adhesion;
   NoliScaled adhesion_range;
+  bool contact_convergent;
   const NoliJointDef* joints;
   int32_t n_joints;
-  bool contact_convergent;
 } NoliSimDef;
 void noli_sim_def_init(NoliSimDef* def, size_t size);
 typedef struct NoliDefSizes {

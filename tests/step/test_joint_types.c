@@ -423,6 +423,7 @@ static void refuse(const char* type, bool apart, bool soft, const char* part) {
   joint->to_at[0] = 0.3;
   joint->to_axis[2] =
       strstr(part, "parallel") != NULL || strstr(part, "b_axis") != NULL ? 2.0 : 0.0;
+  joint->axis[2] = strstr(part, "beyond numbers") != NULL ? 1e200 : 1.0;
   joint->lead = strstr(part, "only a screw") != NULL ? 0.1 : 0.0;
   world_expect_refusal(world, part);
 }
@@ -436,6 +437,7 @@ static void wrong_joints_are_refused(void** state) {
   refuse("distance", false, false, "keeps a distance and has no \"b_at\"");
   refuse("screw", false, false, "is a screw and has no \"lead\"");
   refuse("hinge", false, false, "has a \"b_axis\", which only a universal joint has");
+  refuse("hinge", false, false, "an axis whose length is beyond numbers");
   refuse("hinge", false, false, "has a \"lead\", which only a screw has");
   refuse("slide", false, false, "there is no type of joint \"slide\"; did you mean \"slider\"?");
 }

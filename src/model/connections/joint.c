@@ -407,6 +407,9 @@ static const char* defect(const void* item) {
   if (noli_norm3(noli_load3(joint->axis)) == 0.0) {
     return "has an axis of 0";
   }
+  if (!isfinite(noli_norm3(noli_load3(joint->axis)) + noli_norm3(noli_load3(joint->to_axis)))) {
+    return "has an axis whose length is beyond numbers: give its direction";
+  }
   if (noli_joint_type(joint) == NOLI_JOINT_UNIVERSAL &&
       noli_norm3(noli_load3(joint->to_axis)) == 0.0) {
     return "is universal and has no \"b_axis\", the axis that turns with the other body";

@@ -358,13 +358,16 @@ class Simulation(Hinted):
         are numbered after bodies.
 
         `members` are those of NoliBodyDef: obstacle=True, material={"young": 1e5}, velocity=(0, 0, 1),
-        shell={"thickness": 1e-3}, rod={"radius": 1e-3}, order=2 and so on. Views of before show the state before.
+        shell={"thickness": 1e-3}, rod={"radius": 1e-3}, rigid=True or {"mass": 2}, order=2 and so on. Views of before show the state before.
         Raises IntersectionError and names the bodies where it would intersect another one; then nothing has changed.
         """
         definition = ffi.new("NoliBodyDef*")
         lib.noli_body_def_init(definition, ffi.sizeof("NoliBodyDef"))
         text, index = ffi.new("char[]", encode(name)), ffi.new("int32_t*")
         definition.name, definition.mesh = text, mesh.c
+        if "rigid" in members:  # as in scenes
+            rigid = members["rigid"]
+            members["rigid"] = {"rigid": True, **rigid} if isinstance(rigid, Mapping) else {"rigid": rigid}
         kept = _assign(definition, members, "body", ("size", "name"))
         if positions is not None:
             x0 = given(positions, (mesh.c.n_vert, 3), what="positions")

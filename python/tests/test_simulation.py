@@ -227,6 +227,12 @@ class Parameters(unittest.TestCase):
             with self.assertRaisesRegex((TypeError, ValueError), message):
                 sim.add_body("other", ball, **members)
         self.assertEqual(sim.bodies, ["cube", "ball"])
+        for name, rigid, mass in [("rigid", True, 8.0), ("given", {"mass": 3.0}, 3.0)]:
+            block = noli.Mesh.box((0.2, 0.2, 0.2), (1, 1, 1)).transform(translate=(5 + mass, 1, 0))
+            sim.add_body(name, block, rigid=rigid, material={"density": 1000})
+            self.assertAlmostEqual(sim.body_state(name).mass, mass)
+            self.assertEqual(len(np.arange(len(sim.positions))[sim.vertices(name)]), 4)  # the nodes of a rigid body
+            sim.remove_body(name)
         self.assertEqual(sim.add_body("cloth", noli.Mesh.plane((0.1, 0.1), (2, 2)).transform(translate=(0, 1, 0)),
                                       shell={"thickness": 1e-3}, material={"density": 500, "law": "stvk"}), 2)
         self.assertAlmostEqual(sim.body_state("cloth").mass, 0.1 * 0.1 * 1e-3 * 500)

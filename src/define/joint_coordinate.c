@@ -8,6 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+// Rounding of an angle is 1e-16: barriers of limits that are closer than this are noise.
+#define LEAST_ROOM 1e-8 // rad
+
 static const NoliJointFreedom freedoms[] = {
     {"ball", false, false, NOLI_RELEASE_NONE, NOLI_RELEASE_ALL},
     {"hinge", true, false, NOLI_RELEASE_NONE, NOLI_RELEASE_AXIS},
@@ -69,6 +72,11 @@ static NoliStatus check_coordinate(NoliContext* context, const char* prefix,
              "%sits coordinate is %g %s at the start, which is not inside its limits [%g, %g] %s: "
              "place the bodies inside, or change the limits or what it is at the \"start\"",
              prefix, def->start, unit, def->lower, def->upper, unit);
+  double room = fmin(def->start - def->lower, def->upper - def->start);
+  NOLI_CHECK(
+      context, !turns || room >= LEAST_ROOM, NOLI_ERROR_ARGUMENT,
+      "%sits coordinate is %.3g rad from a limit at the start, and needs %g: widen the limits",
+      prefix, room, LEAST_ROOM);
   NOLI_TRY(noli_numbers_check(context, prefix, NOLI_NUMBERS_COORDINATE, def));
   NOLI_CHECK(context, def->follows == NULL || def->ratio != 0.0, NOLI_ERROR_ARGUMENT,
              "%sit follows \"%.80s\" with a ratio of 0", prefix, def->follows);

@@ -1,4 +1,6 @@
 // Energies of the present state: of the scene, by body, and the shares of vertices. noli/live.h
+#include "fem/loads/joint_coordinates.h"
+#include "step/joints.h"
 #include "step/simulation.h"
 
 #include "base/sized.h"
@@ -10,7 +12,9 @@ NoliStatus noli_sim_energies_sized(NoliSim* sim, NoliEnergies* energies, size_t 
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &sim->model->problem;
   int32_t n_threads = sim->stage->n_threads;
-  NoliEnergies own = {.kinetic = noli_problem_kinetic_energy(problem, sim->state.v, n_threads)};
+  NoliEnergies own = {.kinetic = noli_problem_kinetic_energy(problem, sim->state.v, n_threads) +
+                                 noli_coordinates_kinetic_energy(&problem->coordinates,
+                                                                 sim->state.x, sim->state.v)};
 
   // of elements, connections and regions
   for (int32_t i = 0; i < problem->n_block; i++) {
@@ -25,6 +29,11 @@ NoliStatus noli_sim_energies_sized(NoliSim* sim, NoliEnergies* energies, size_t 
     for (int64_t s = 0; s < connections->n; s++) {
       own.elastic += connections->forces->energy(connections->data, s, sim->state.x);
     }
+  }
+  for (int32_t k = 0; k < problem->coordinates.n; k++) {
+    const NoliCoordinate* item = &problem->coordinates.item[k];
+    double q = noli_sim_joint_numbers(sim, k)[NOLI_JOINT_PLACE];
+    own.elastic += noli_coordinate_spring(item, q).energy + noli_coordinate_limit(item, q).energy;
   }
   noli_volume_states(&problem->volumes, sim->state.x, n_threads, sim->results.volume_state);
   for (int32_t r = 0; r < problem->volumes.n_region; r++) {

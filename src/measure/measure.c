@@ -20,7 +20,7 @@ NoliStatus noli_sim_measure_sized(NoliContext* context, const NoliSimDef* given,
   NoliSimMeasures own = {0};
 
   NOLI_TRY(noli_definition_take(context, given, &def));
-  NOLI_TRY(noli_model_create(context, def, false, NULL, &model));
+  NOLI_TRY(noli_model_create(context, def, NULL, false, NULL, &model));
   NOLI_NEW_ZERO(context, own.volume, def->n_bodies);
   NOLI_NEW_ZERO(context, own.mass, def->n_bodies);
   own.contact_distance = model->problem.contact.dhat;

@@ -193,7 +193,7 @@ NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* given, NoliDef
   *out = NULL;
   *n_defects = 0;
   NOLI_TRY(noli_definition_take(context, given, &def));
-  NOLI_TRY(noli_model_create(context, def, false, NULL, &model));
+  NOLI_TRY(noli_model_create(context, def, NULL, false, NULL, &model));
   NOLI_TRY(noli_sim_find_defects(model, model->x0, &defects));
   if (!model->problem.contact.model->keeps_apart) {
     NOLI_TRY(add_penetrations(model, model->x0, &defects));

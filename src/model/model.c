@@ -204,12 +204,8 @@ done:
 static void stiffen_joints(NoliProblem* problem, double time, double gravity) {
   NoliJointConstraints* joints = problem->connection[NOLI_CONNECTION_CONSTRAINTS].data;
   for (int32_t s = 0; joints != NULL && s < joints->n; s++) {
-    double mass = 0.0;
-    for (int k = 0; k < NOLI_JOINT_NODES; k++) {
-      mass += joints->mass[NOLI_JOINT_NODES * (int64_t)s + k];
-    }
     double rate = fmax(1.0 / (time * time), gravity / joints->size[s]);
-    joints->stiffness[s] = 8.0 * STIFF * mass * rate;
+    joints->stiffness[s] = 8.0 * STIFF * joints->borne[s] * rate;
   }
 }
 
@@ -226,7 +222,7 @@ void noli_model_stiffen_rigid(NoliModel* model) {
     for (int32_t e = 0; block->type == &noli_block_rigid && e < block->n_element; e++) {
       double radius_sqr = noli_rigid_radius_sqr(block, e);
       double rate = fmax(1.0 / (time * time), gravity / sqrt(radius_sqr));
-      noli_rigid_set_stiffness(block, e, STIFF * noli_rigid_mass(block, e) * radius_sqr * rate);
+      noli_rigid_set_stiffness(block, e, STIFF * noli_rigid_borne(block, e) * radius_sqr * rate);
     }
   }
   stiffen_joints(problem, time, gravity);
@@ -932,8 +928,26 @@ static void join_rigid(NoliModel* model, const NoliSimDef* def) {
   }
 }
 
-NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, bool divide,
-                             NoliHostCalls* calls, NoliModel** out) {
+// Joints are told where bodies start, and made there, even if these have moved since.
+static NoliStatus place_joints(NoliModel* model, const NoliSimDef* def,
+                               const double* const* starts) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = def->n_joints > 0 ? 3 * (int64_t)model->problem.n_vert : 0;
+  NOLI_NEW(model->context, model->joint_x, n);
+  memcpy(model->joint_x, model->x0, sizeof(double) * (size_t)n);
+  for (int32_t b = 0; n > 0 && starts != NULL && b < model->n_body; b++) {
+    int64_t first = 3 * (int64_t)model->vert_first[b], end = 3 * (int64_t)model->vert_first[b + 1];
+    if (starts[b] != NULL) {
+      memcpy(model->joint_x + first, starts[b], sizeof(double) * (size_t)(end - first));
+    }
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def,
+                             const double* const* starts, bool divide, NoliHostCalls* calls,
+                             NoliModel** out) {
   NoliStatus status = NOLI_OK;
   NoliModel* model = NULL;
   *out = NULL;
@@ -942,6 +956,7 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, bool d
   model->context = context;
   model->calls = calls;
   NOLI_TRY(build_bodies(model, def, divide));
+  NOLI_TRY(place_joints(model, def, starts));
   NOLI_TRY(build_conditions(model, def));
   join_rigid(model, def);
   noli_model_stiffen_rigid(model);
@@ -1058,6 +1073,7 @@ void noli_model_destroy(NoliModel** owner) {
                    model->segment,
                    model->lone_point,
                    model->x0,
+                   model->joint_x,
                    model->v0,
                    model->motion,
                    model->force,

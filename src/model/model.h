@@ -95,6 +95,7 @@ typedef struct NoliModel {
   NoliGap rest_gap;      // the smallest within rest shapes if it is below the contact distance
   bool follows_rest_gap; // the contact distance was reduced because of it
   double* x0;            // (n_vert x 3) initial positions
+  double* joint_x;       // (n_vert x 3) where joints are made; NULL: there are none
   double* v0;            // (n_vert x 3) initial velocities
   NoliBound* bound;      // (n_bound) as problem.followers.tied
   int32_t n_bound;
@@ -177,12 +178,14 @@ static inline int32_t noli_model_cell_size(const int32_t cell[4]) {
   return n;
 }
 
-// `divide`: elements are divided among the ranks, which all call this; otherwise each rank that
-// calls it holds all. `calls` outlives the model; NULL: functions of the host are not counted.
-// Fails with NOLI_ERROR_ARGUMENT (a located message), NOLI_INVERTED_ELEMENT, NOLI_ERROR_MEMORY.
-// Does not check for intersections.
+// `starts`: (n_bodies) where the nodes of each body were when its joints were made, or NULL: where
+// it starts; NULL: all. `divide`: elements are divided among the ranks, which all call this;
+// otherwise each rank that calls it holds all. `calls` outlives the model; NULL: functions of the
+// host are not counted. Fails with NOLI_ERROR_ARGUMENT (a located message), NOLI_INVERTED_ELEMENT,
+// NOLI_ERROR_MEMORY. Does not check for intersections.
 NOLI_WARN_UNUSED NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def,
-                                              bool divide, NoliHostCalls* calls, NoliModel** model);
+                                              const double* const* starts, bool divide,
+                                              NoliHostCalls* calls, NoliModel** model);
 
 // Puts the results of all ranks together: `value`, `size` bytes made of doubles for each of n
 // items, to which each rank has added those of its own elements, and only the first one those of

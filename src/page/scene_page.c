@@ -606,7 +606,7 @@ NoliStatus noli_output_write_scene_page(NoliContext* context, const NoliScene* s
   Scenery scenery = {.context = context, .parts = json_array(), .findings = json_array()};
   int64_t n_defects = 0;
   NOLI_TRY(noli_definition_take(context, noli_scene_sim_def(scene), &def));
-  NOLI_TRY(noli_model_create(context, def, false, NULL, &model));
+  NOLI_TRY(noli_model_create(context, def, NULL, false, NULL, &model));
   scenery.model = model;
   scenery.def = def;
   NOLI_NEW(context, scenery.place, model->problem.n_vert);

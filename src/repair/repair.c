@@ -504,7 +504,7 @@ NoliStatus noli_sim_repair(NoliContext* context, const NoliSimDef* given,
   *repair = (NoliRepair){0};
   NOLI_TRY(noli_numbers_check(context, "repair: ", NOLI_NUMBERS_REPAIR, &settings));
   NOLI_TRY(noli_definition_take(context, given, &def));
-  NOLI_TRY(noli_model_create(context, def, false, NULL, &model));
+  NOLI_TRY(noli_model_create(context, def, NULL, false, NULL, &model));
   NOLI_TRY(begin(context, model, &settings, &work));
   NOLI_TRY(repair_work(&work, def, &settings, &n_defects));
   NOLI_TRY(verify(&work, &settings));

@@ -192,7 +192,15 @@ NoliStatus noli_sim_rebuild(NoliSim* sim, NoliOwnedDefinition* definition,
                             const NoliRenumbering* old) {
   NoliStatus status = NOLI_OK;
   NoliSim* made = NULL;
-  NOLI_TRY(noli_sim_build(sim->context, definition, &made));
+  const double** starts = NULL;
+  int32_t n = definition->def->n_bodies;
+  NOLI_NEW(sim->context, starts, n);
+  for (int32_t b = 0; b < n; b++) {
+    int32_t from = old_number(old->body, b);
+    starts[b] =
+        from != NOLI_NULL_INDEX ? sim->model->x0 + 3 * (int64_t)sim->model->vert_first[from] : NULL;
+  }
+  NOLI_TRY(noli_sim_build(sim->context, definition, starts, &made));
   copy_bodies(sim, made, old->body);
   NOLI_TRY(copy_state(sim, made, old));
   NOLI_TRY(noli_sim_require_valid(made->model, made->state.x));
@@ -201,6 +209,7 @@ NoliStatus noli_sim_rebuild(NoliSim* sim, NoliOwnedDefinition* definition,
   noli_sim_clear_past(made);
   rebuild_swap(sim, made);
 done:
+  noli_free(sim->context, starts);
   noli_sim_release(&made);
   return status;
 }
@@ -214,7 +223,7 @@ NoliStatus noli_sim_clone(const NoliSim* sim, NoliContext* context, NoliSim** cl
   const NoliRenumbering same = {0};
   *clone = NULL;
   NOLI_TRY(noli_owned_definition_copy(context, sim->definition.def, &definition));
-  NOLI_TRY(noli_sim_build(context, &definition, &made));
+  NOLI_TRY(noli_sim_build(context, &definition, NULL, &made));
   copy_bodies(sim, made, NULL);
   NOLI_TRY(copy_state(sim, made, &same));
   copy_controls(sim, made, &same);
@@ -483,6 +492,21 @@ static int32_t renumbered(int32_t entity, int32_t body) {
   return entity > body ? entity - 1 : entity;
 }
 
+// What followed a joint that is gone is free.
+static void release_followers(NoliOwnedDefinition* definition) {
+  const NoliSimDef* def = definition->def;
+  for (int32_t i = 0; i < def->n_joints; i++) {
+    NoliCoordinateDef* own[] = {&definition->joints[i].coordinate, &definition->joints[i].travel};
+    for (int k = 0; k < 2; k++) {
+      bool there = false;
+      for (int32_t j = 0; own[k]->follows != NULL && j < def->n_joints; j++) {
+        there = there || strcmp(def->joints[j].name, own[k]->follows) == 0;
+      }
+      own[k]->follows = there ? own[k]->follows : NULL;
+    }
+  }
+}
+
 NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body) {
   NOLI_REQUIRE_IDLE(sim, sim != NULL);
   NoliStatus status = NOLI_OK;
@@ -521,6 +545,7 @@ NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body) {
 #define REMOVE_CONNECTIONS(list, type, item, ITEM) REMOVE_ITEMS(type, list, body, to, NULL);
   NOLI_CONNECTION_LISTS(REMOVE_CONNECTIONS)
 #undef REMOVE_CONNECTIONS
+  release_followers(&definition);
   const NoliRenumbering renumbering = {old_body, old_motion, old_force};
   status = rebuild_bodies(sim, &definition, &renumbering);
 done:

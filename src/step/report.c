@@ -21,7 +21,7 @@ static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
   double largest_sqr = 0.0;
   report->kinetic =
       noli_problem_kinetic_energy(&model->problem, sim->state.v, sim->stage->n_threads) +
-      noli_sim_armature_energy(sim, true);
+      noli_coordinates_kinetic_energy(&model->problem.coordinates, sim->state.x, sim->state.v);
   for (int32_t i = 0; i < model->problem.inertia.n_vert; i++) {
     int64_t node = model->problem.inertia.vert[i];
     double mass = model->problem.inertia.weight[node];

@@ -106,7 +106,8 @@ done:
   return status;
 }
 
-NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition, NoliSim** out) {
+NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
+                          const double* const* starts, NoliSim** out) {
   NoliStatus status = NOLI_OK;
   NoliSim* sim = NULL;
   *out = NULL;
@@ -119,8 +120,9 @@ NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
 
   // model and stage
   NOLI_NEW_ZERO(context, sim->host.calls, 1);
-  NOLI_TRY(noli_model_create(context, sim->definition.def, !sim->definition.def->whole_elements,
-                             sim->host.calls, &sim->own_model));
+  NOLI_TRY(noli_model_create(context, sim->definition.def, starts,
+                             !sim->definition.def->whole_elements, sim->host.calls,
+                             &sim->own_model));
   sim->model = sim->own_model;
   sim->attempt.rule = sim->model->integrator;
   NOLI_TRY(noli_sim_create_stage(sim, &sim->model->problem, &sim->own_stage));
@@ -165,7 +167,7 @@ static NoliStatus sim_create(NoliContext* context, const NoliSimDef* given, bool
   NOLI_TRY(noli_definition_take(context, given, &def));
   NOLI_TRY(noli_definition_check(context, def));
   NOLI_TRY(noli_owned_definition_copy(context, def, &definition));
-  NOLI_TRY(noli_sim_build(context, &definition, &sim));
+  NOLI_TRY(noli_sim_build(context, &definition, NULL, &sim));
   if (judged) {
     NOLI_TRY(judge_start(sim->model, def));
   }

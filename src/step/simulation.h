@@ -184,9 +184,9 @@ void noli_sim_release(NoliSim** owner);
 NOLI_WARN_UNUSED NoliStatus noli_sim_require_used_well(NoliSim* sim);
 
 // Makes a simulation of a definition without checking its start; takes ownership of the definition.
-// On failure the definition is released.
+// `starts` as of noli_model_create. On failure the definition is released.
 NOLI_WARN_UNUSED NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
-                                           NoliSim** sim);
+                                           const double* const* starts, NoliSim** sim);
 
 // A simulation to read the results of a scene that has run: its start is not audited once more, and
 // its warnings are not repeated.

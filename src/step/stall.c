@@ -241,12 +241,11 @@ static void describe_mechanism(const NoliSim* sim, char text[512]) {
   }
   NoliVec3 along = noli_normalize3(noli_load3(stage->search.step + 3 * (int64_t)vertex));
   int32_t body = model->problem.surface->body[vertex];
-  snprintf(
-      text, 512,
-      "a motion of \"%.100s\" that meets no resistance, most of all of its vertex %d along "
-      "(%.2f, %.2f, %.2f); hold more of it, give a rod \"twist\" or a shell bending stiffness, "
-      "or use an integrator with inertia",
-      model->name[body], (int)noli_model_local(model, vertex), along.x, along.y, along.z);
+  snprintf(text, 512,
+           "a motion of \"%.100s\" that meets no resistance, most of all of its vertex %d along "
+           "(%.2f, %.2f, %.2f); hold more of it, give a rod \"twist\", a shell bending stiffness "
+           "or a joint stiffness or friction, or use an integrator with inertia",
+           model->name[body], (int)noli_model_local(model, vertex), along.x, along.y, along.z);
 }
 
 void noli_sim_describe_failure(const NoliSim* sim, NoliStatus status, char text[512]) {

@@ -673,6 +673,38 @@ static void forces_on_tied_vertices_balance(void** state) {
   test_context_done(&context);
 }
 
+// The kinetic energy has that of armatures in joints, the elastic one that of their springs.
+static void joints_have_energies(void** state) {
+  (void)state;
+  static const char jointed[] =
+      "{'name': 'arm', 'time': {'step': 0.01, 'steps': 8, 'integrator': 'bdf2'},"
+      " 'bodies': [{'name': 'bar', 'mesh': {'box': {'size': [0.2, 0.02, 0.02], 'cells': [1, 1, "
+      "1]}},"
+      "             'rigid': {'mass': 0.1}}],"
+      " 'joints': [{'type': 'hinge', 'a': 'bar', 'at': [-0.1, 0, 0], 'armature': 0.1,"
+      "             'stiffness': 3}]}";
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  load_text(context, jointed, &scene);
+  record(context, scene, DAMAGED, "arm", 8, 1);
+  NoliRunAudit result = audit(context, DAMAGED);
+  assert_int_equal(result.n_found, 0);
+  noli_run_audit_free(context, &result);
+
+  NoliSim* sim = NULL;
+  NoliStepReport report;
+  NoliEnergies energies;
+  ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
+  ASSERT_OK(noli_sim_step(sim, &report));
+  ASSERT_OK(noli_sim_energies(sim, &energies));
+  assert_true(report.elastic > 0.0);
+  ASSERT_NEAR(energies.kinetic, report.kinetic, 1e-12 * report.kinetic);
+  ASSERT_NEAR(energies.elastic, report.elastic, 1e-9 * report.elastic);
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
 static void without_memory_nothing_is_left_behind(void** state) {
   (void)state;
   int64_t k = 1;
@@ -711,6 +743,7 @@ int main(void) {
       cmocka_unit_test(other_folders_are_refused),
       cmocka_unit_test(killed_runs_are_not_blamed),
       cmocka_unit_test(forces_on_tied_vertices_balance),
+      cmocka_unit_test(joints_have_energies),
       cmocka_unit_test(without_memory_nothing_is_left_behind),
   };
   return cmocka_run_group_tests(tests, make_run, NULL);

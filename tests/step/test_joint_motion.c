@@ -310,6 +310,33 @@ static void coordinates_have_a_start(void** state) {
   }
 }
 
+// Two bars whose springs sink under their weight, without inertia, until the second one meets a
+// limit, which bears what its spring does not.
+static void limits_bear_weights_at_rest(void** state) {
+  (void)state;
+  static const double limits[] = {0.01, 0.02, 0.05};
+  for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+    NoliCoordinateDef* c;
+    Rig* rig = arm_new(0.01, "quasi_static", &c);
+    fall(rig);
+    c->stiffness = 100.0;
+    int32_t other = add_bar(rig, L, 2.0 * L);
+    c = &add_hinge(rig, other, 0, L)->coordinate;
+    c->stiffness = 30.0;
+    c->lower = -limits[k];
+    c->upper = limits[k];
+    world_start(&rig->world);
+    world_step(&rig->world);
+    ASSERT_AT_MOST((double)rig->world.report.newton_iterations, 25.0);
+    double q[2] = {joint_of(rig, 0)->coordinate[0], joint_of(rig, 1)->coordinate[0]};
+    double torque = WEIGHT * cos(q[0] + q[1]);
+    ASSERT_NEAR(joint_of(rig, 1)->limit[0] - 30.0 * q[1], torque, 1e-4 * torque);
+    ASSERT_NEAR(-100.0 * q[0], torque + 3.0 * WEIGHT * cos(q[0]), 1e-4 * torque);
+    assert_true(q[1] > -limits[k] && q[1] < 1e-3 - limits[k]);
+    world_done(&rig->world);
+  }
+}
+
 // Limits beyond half a turn and a turn stop an arm that a torque drives.
 static void limits_count_turns(void** state) {
   (void)state;
@@ -870,28 +897,86 @@ static void joints_resume(void** state) {
   }
 }
 
-// Where a body is added or removed, the others go on as they were.
-static void joints_survive_changes(void** state) {
-  (void)state;
+// A chain of two arms that fall, whose second hinge has a spring, beside a double arm.
+static void two_chains(Rig** made) {
   Rig* rig;
   double_arm(&rig, "backward_euler");
-  int32_t third = add_bar(rig, 4.0, 4.0 + L);
+  int32_t third = add_bar(rig, 4.0, 4.0 + L), fourth = add_bar(rig, 4.0 + L, 4.0 + 2.0 * L);
   (void)add_hinge(rig, third, NOLI_NULL_INDEX, 4.0);
+  NoliJointDef* joint = add_hinge(rig, fourth, third, 4.0 + L);
+  memcpy(joint->axis, (double[]){0.0, 0.6, 0.8}, sizeof joint->axis);
+  joint->coordinate.stiffness = 1.0;
+  rig->world.def.tolerance.value = 1e-9;
+  *made = rig;
+}
+
+// Where a body is added or removed, the others go on as they were: their joints are where they were
+// made, and their coordinates begin there, although the bodies have moved.
+static void joints_survive_changes(void** state) {
+  (void)state;
+  double after[3][2];
+  for (int change = 0; change < 3; change++) {
+    Rig* rig;
+    two_chains(&rig);
+    NoliBodyDef body = rig->world.body[0];
+    world_start(&rig->world);
+    run(rig, 30);
+    assert_true(fabs(joint_of(rig, 2)->coordinate[0]) > 0.1);
+    if (change == 1) {
+      NoliJointState before[4];
+      memcpy(before, joint_of(rig, 0), sizeof before);
+      ASSERT_OK(noli_sim_remove_body(rig->world.sim, 0));
+      // the joint of both arms is gone with the first one
+      const NoliJointState* joints;
+      int32_t n;
+      ASSERT_OK(noli_sim_joints(rig->world.sim, &joints, &n));
+      assert_int_equal(n, 2);
+      for (int k = 0; k < 2; k++) {
+        ASSERT_NEAR(joints[k].coordinate[0], before[2 + k].coordinate[0], 0.0);
+        ASSERT_NEAR(joints[k].speed[0], before[2 + k].speed[0], 0.0);
+      }
+    } else if (change == 2) {
+      double far[24];
+      for (int i = 0; i < 24; i++) {
+        far[i] = body.mesh->x[i] + (i % 3 == 0 ? 8.0 : 0.0);
+      }
+      body.x0 = far;
+      body.name = "more";
+      ASSERT_OK(noli_sim_add_body(rig->world.sim, &body, NULL));
+    }
+    run(rig, 10);
+    for (int k = 0; k < 2; k++) {
+      after[change][k] = joint_of(rig, (change == 1 ? 0 : 2) + k)->coordinate[0];
+      ASSERT_NEAR(after[change][k], after[0][k], 1e-7);
+    }
+    ASSERT_OK(noli_sim_reset(rig->world.sim));
+    ASSERT_NEAR(joint_of(rig, change == 1 ? 0 : 2)->coordinate[0], 0.0, 1e-12);
+    world_done(&rig->world);
+  }
+}
+
+// What follows a joint whose body is removed is free: it spins on.
+static void followers_are_released(void** state) {
+  (void)state;
+  Rig* rig = rig_new(0.01, "backward_euler");
+  int32_t bar[2] = {add_bar(rig, 0.0, L), add_bar(rig, 4.0, 4.0 + L)};
+  NoliJointDef* lead = add_hinge(rig, bar[0], NOLI_NULL_INDEX, 0.0);
+  lead->name = "lead";
+  NoliCoordinateDef* c = &add_hinge(rig, bar[1], NOLI_NULL_INDEX, 4.0)->coordinate;
+  c->follows = "lead";
+  c->ratio = -2.0;
+  lead->coordinate.damping = 1e3;
+  spin(rig, bar[1], 1.0);
   world_start(&rig->world);
-  run(rig, 30);
-  ASSERT_OK(noli_sim_set_joint_target(rig->world.sim, 1, 0, 0.7));
-  NoliJointState before[3];
-  memcpy(before, joint_of(rig, 0), sizeof before);
-  ASSERT_OK(noli_sim_remove_body(rig->world.sim, 0));
-  // the joint of both arms is gone with the first one
-  const NoliJointState* joints;
-  int32_t n;
-  ASSERT_OK(noli_sim_joints(rig->world.sim, &joints, &n));
-  assert_int_equal(n, 1);
-  ASSERT_NEAR(joints[0].coordinate[0], before[2].coordinate[0], 0.0);
-  ASSERT_NEAR(joints[0].speed[0], before[2].speed[0], 0.0);
-  assert_true(fabs(before[2].coordinate[0]) > 0.1);
   run(rig, 5);
+  double before = joint_of(rig, 1)->coordinate[0];
+  ASSERT_AT_MOST(fabs(joint_of(rig, 1)->speed[0]), 1e-3); // the damper holds both
+  ASSERT_OK(noli_sim_remove_body(rig->world.sim, bar[0]));
+  ASSERT_OK(noli_sim_set_gravity(rig->world.sim, (double[]){0.0, -GRAVITY, 0.0}));
+  run(rig, 1);
+  ASSERT_NEAR(joint_of(rig, 0)->coordinate[0] - before, -1e-4 * WEIGHT / INERTIA, 1e-4);
+  run(rig, 20);
+  assert_true(joint_of(rig, 0)->coordinate[0] < before - 0.1);
   world_done(&rig->world);
 }
 
@@ -906,6 +991,7 @@ static void bad_coordinates_are_refused(void** state) {
       "a motor that holds a speed needs a damping",
       "did you mean \"position\"",
       "a motor that holds a position needs a stiffness",
+      "is 1e-09 rad from a limit at the start, and needs 1e-08: widen the limits",
       "the damping must be"};
   for (size_t k = 0; k < sizeof messages / sizeof *messages; k++) {
     NoliCoordinateDef* c;
@@ -931,6 +1017,9 @@ static void bad_coordinates_are_refused(void** state) {
     case 5:
       c->motor = "position";
       break;
+    case 6:
+      c->upper = 1e-9;
+      break;
     default:
       c->damping = -1.0;
       break;
@@ -945,6 +1034,7 @@ int main(void) {
                                      cmocka_unit_test(joints_hold_without_inertia),
                                      cmocka_unit_test(prescribed_bodies_carry),
                                      cmocka_unit_test(limits_hold),
+                                     cmocka_unit_test(limits_bear_weights_at_rest),
                                      cmocka_unit_test(limits_count_turns),
                                      cmocka_unit_test(coordinates_have_a_start),
                                      cmocka_unit_test(friction_holds),
@@ -961,6 +1051,7 @@ int main(void) {
                                      cmocka_unit_test(units_and_axes_do_not_matter),
                                      cmocka_unit_test(joints_resume),
                                      cmocka_unit_test(joints_survive_changes),
+                                     cmocka_unit_test(followers_are_released),
                                      cmocka_unit_test(bad_coordinates_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

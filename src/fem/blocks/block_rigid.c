@@ -19,6 +19,7 @@
 typedef struct Rigid {
   NoliTets tets;
   double* mass;       // (n_element) kg
+  double* borne;      // (n_element) kg, the largest mass that hangs on it, or its own
   double* volume;     // (n_element) m^3, inside the surface
   double* stiffness;  // (n_element) J
   double* radius_sqr; // (n_element) m^2, largest second moment of the mass over the mass
@@ -50,6 +51,7 @@ static NoliStatus rigid_add(NoliBlock* block, int32_t begin, const NoliBlockBody
     block->n_local = 4;
     NOLI_NEW(block->context, block->node, 4 * (int64_t)block->n_element);
     NOLI_NEW(block->context, self->mass, block->n_element);
+    NOLI_NEW(block->context, self->borne, block->n_element);
     NOLI_NEW(block->context, self->volume, block->n_element);
     NOLI_NEW_ZERO(block->context, self->stiffness, block->n_element);
     NOLI_NEW_ZERO(block->context, self->radius_sqr, block->n_element);
@@ -58,7 +60,7 @@ static NoliStatus rigid_add(NoliBlock* block, int32_t begin, const NoliBlockBody
     NOLI_TRY(noli_tets_allocate(block->context, block->n_element, block->node, &self->tets));
   }
   memcpy(block->node + 4 * (int64_t)begin, body->corner, 4 * sizeof *body->corner);
-  self->mass[begin] = body->rigid.mass;
+  self->mass[begin] = self->borne[begin] = body->rigid.mass;
   self->volume[begin] = body->rigid.volume;
 done:
   return status;
@@ -104,6 +106,7 @@ static void rigid_destroy(NoliBlock* block) {
   Rigid* self = block->self;
   noli_tets_destroy(block->context, &self->tets);
   noli_free(block->context, self->mass);
+  noli_free(block->context, self->borne);
   noli_free(block->context, self->volume);
   noli_free(block->context, self->stiffness);
   noli_free(block->context, self->radius_sqr);
@@ -254,6 +257,14 @@ double noli_rigid_radius_sqr(const NoliBlock* block, int32_t element) {
 
 double noli_rigid_mass(const NoliBlock* block, int32_t element) {
   return rigid_of(block)->mass[element];
+}
+
+void noli_rigid_bear(NoliBlock* block, int32_t element, double mass) {
+  ((Rigid*)block->self)->borne[element] = mass;
+}
+
+double noli_rigid_borne(const NoliBlock* block, int32_t element) {
+  return rigid_of(block)->borne[element];
 }
 
 static void rigid_add_mass(const NoliBlock* block, double* mass) {

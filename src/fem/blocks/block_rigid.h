@@ -13,6 +13,9 @@ bool noli_rigid_has_free(const NoliBlock* block);
 bool noli_rigid_has_joined(const NoliBlock* block);
 
 double noli_rigid_mass(const NoliBlock* block, int32_t element); // kg
+// The mass, kg, that an element must move as if it were its own: its own, or more in joints.
+void noli_rigid_bear(NoliBlock* block, int32_t element, double mass);
+double noli_rigid_borne(const NoliBlock* block, int32_t element);
 // The largest squared radius of the mass of an element, m^2: its second moment over its mass.
 double noli_rigid_radius_sqr(const NoliBlock* block, int32_t element);
 

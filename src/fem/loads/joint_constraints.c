@@ -177,6 +177,7 @@ static void destroy(NoliContext* context, void* data) {
   NoliJointConstraints* joints = data;
   noli_free(context, joints->node);
   noli_free(context, joints->mass);
+  noli_free(context, joints->borne);
   noli_free(context, joints->first);
   noli_free(context, joints->product);
   noli_free(context, joints->size);

@@ -29,6 +29,7 @@ typedef struct NoliJointConstraints {
   int32_t n;
   int32_t* node;                // (n x 8) NOLI_NULL_INDEX: none
   double* mass;                 // (n x 8) kg, of the bodies, shared by their nodes
+  double* borne;                // (n) kg, what a joint may have to bear
   int32_t* first;               // (n + 1) constraints of a stencil
   NoliJointConstraint* product; // (first[n])
   double* size;                 // (n) m, radius of the larger body

@@ -138,6 +138,16 @@ double noli_coordinate_speed(const NoliCoordinates* all, int32_t k, const double
   return speed;
 }
 
+double noli_coordinates_kinetic_energy(const NoliCoordinates* all, const double* x,
+                                       const double* v) {
+  double energy = 0.0;
+  for (int32_t k = 0; k < all->n; k++) {
+    double speed = all->item[k].armature > 0.0 ? noli_coordinate_speed(all, k, x, v) : 0.0;
+    energy += 0.5 * all->item[k].armature * speed * speed;
+  }
+  return energy;
+}
+
 void noli_coordinate_add_effort(const NoliCoordinates* all, int32_t k, const double* x,
                                 double effort, double* force) {
   double gradient[3 * NOLI_COORDINATE_NODES];
@@ -445,10 +455,15 @@ double noli_coordinates_bound(const NoliCoordinates* all, const NoliCoordinateSt
 
 // ---- making -------------------------------------------------------------------------------------
 
+// A limit pushes with about its stiffness times its range, a thousandth of a radian or of a size,
+// so with this times the weight of its bodies it bears them in the middle of its range, not at its
+// end, where it is so stiff that iterations crawl.
+#define BEARS_WEIGHT 1e3
+
 void noli_coordinates_stiffen(NoliCoordinates* all, double time, double gravity) {
   for (int32_t k = 0; k < all->n; k++) {
     NoliCoordinate* item = &all->item[k];
-    double rate = fmax(1.0 / (time * time), gravity / item->size);
+    double rate = fmax(1.0 / (time * time), BEARS_WEIGHT * gravity / item->size);
     item->limit_stiffness = (item->inertia + item->armature) * rate;
   }
 }

@@ -106,6 +106,10 @@ double noli_coordinate_value(const NoliCoordinates* all, int32_t k, const double
 double noli_coordinate_speed(const NoliCoordinates* all, int32_t k, const double* x,
                              const double* v);
 
+// Kinetic energy of all armatures, J, of velocities v at x.
+double noli_coordinates_kinetic_energy(const NoliCoordinates* all, const double* x,
+                                       const double* v);
+
 // The gradient of a coordinate by its nodes, and the blocks of its Hessian; NULL: not wanted.
 void noli_coordinate_derivatives(const NoliCoordinates* all, int32_t k, const double* x,
                                  double gradient[3 * NOLI_COORDINATE_NODES], double* hessian);

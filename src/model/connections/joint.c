@@ -69,7 +69,7 @@ done:
 // ---- points -------------------------------------------------------------------------------------
 
 static NoliVec3 place_of(const NoliModel* model, int32_t node) {
-  return noli_load3(model->x0 + 3 * (int64_t)node);
+  return noli_load3(model->joint_x + 3 * (int64_t)node);
 }
 
 // How far p is from the place in a tetrahedron with these weights, where none is below 0.
@@ -97,7 +97,7 @@ static double find_point(const NoliModel* model, int32_t body, NoliVec3 p, NoliJ
     if (noli_model_cell_size(tet) < 4) {
       continue;
     }
-    (void)noli_tet_weights(model->x0, tet, p, own);
+    (void)noli_tet_weights(model->joint_x, tet, p, own);
     distance = outside(model, tet, p, own);
     if (distance < best) {
       best = distance;
@@ -127,7 +127,7 @@ NoliStatus noli_joint_point(const NoliModel* model, const char* where, int32_t b
     for (int k = 0; k < 4; k++) {
       point->node[k] = model->vert_first[body] + k;
     }
-    (void)noli_tet_weights(model->x0, point->node, p, point->weight);
+    (void)noli_tet_weights(model->joint_x, point->node, p, point->weight);
   } else if (body != NOLI_NULL_INDEX) {
     distance = find_point(model, body, p, point);
   }
@@ -372,6 +372,7 @@ static NoliStatus bind_joints(NoliModel* model, const NoliSimDef* def, NoliBindi
   for (int32_t m = 0; m < def->n_motions; m++) {
     joints.driven[def->motions[m].body] = true;
   }
+  NOLI_TRY(noli_joints_bear(model, def));
   for (int32_t k = 0; k < def->n_joints; k++) {
     NOLI_TRY(add_joint(&joints, k));
   }
@@ -406,12 +407,22 @@ static const char* defect(const void* item) {
   if (noli_norm3(noli_load3(joint->axis)) == 0.0) {
     return "has an axis of 0";
   }
+  if (!isfinite(noli_norm3(noli_load3(joint->axis)) + noli_norm3(noli_load3(joint->to_axis)))) {
+    return "has an axis whose length is beyond numbers: give its direction";
+  }
   if (noli_joint_type(joint) == NOLI_JOINT_UNIVERSAL &&
       noli_norm3(noli_load3(joint->to_axis)) == 0.0) {
     return "is universal and has no \"b_axis\", the axis that turns with the other body";
   }
   if (noli_joint_type(joint) == NOLI_JOINT_SCREW && joint->lead == 0.0) {
     return "is a screw and has no \"lead\", the travel by turn";
+  }
+  if (noli_joint_type(joint) != NOLI_JOINT_SCREW && joint->lead != 0.0) {
+    return "has a \"lead\", which only a screw has";
+  }
+  if (noli_joint_type(joint) != NOLI_JOINT_UNIVERSAL &&
+      noli_norm3(noli_load3(joint->to_axis)) != 0.0) {
+    return "has a \"b_axis\", which only a universal joint has: others have one \"axis\"";
   }
   return noli_joint_type(joint) == NOLI_JOINT_DISTANCE && !joint->has_to_at
              ? "keeps a distance and has no \"b_at\", the point of the other body"

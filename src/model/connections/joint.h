@@ -26,3 +26,11 @@ NOLI_WARN_UNUSED NoliStatus noli_joint_point(const NoliModel* model, const char*
 // shared points do not express.
 NOLI_WARN_UNUSED NoliStatus noli_joints_constrain(NoliModel* model, const NoliSimDef* def,
                                                   const bool* stiff);
+
+double noli_joint_body_mass(const NoliModel* model, int32_t body); // kg
+
+// A body that joints connect with heavier ones may have to bear them: it, its joints and what acts
+// in them are as stiff as these are, however light it is. Sets what rigid bodies bear.
+NOLI_WARN_UNUSED NoliStatus noli_joints_bear(NoliModel* model, const NoliSimDef* def);
+// The largest mass of the bodies that joints connect with a rigid one, kg.
+double noli_joint_borne(const NoliModel* model, int32_t body);

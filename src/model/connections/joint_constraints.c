@@ -64,8 +64,8 @@ static void add_direction(const Sides* sides, int side, NoliVec3 direction, Noli
     return;
   }
   NoliVec3 end = noli_add3(sides->at[side], direction);
-  (void)noli_tet_weights(sides->model->x0, point->node, sides->at[side], from);
-  (void)noli_tet_weights(sides->model->x0, point->node, end, to);
+  (void)noli_tet_weights(sides->model->joint_x, point->node, sides->at[side], from);
+  (void)noli_tet_weights(sides->model->joint_x, point->node, end, to);
   for (int k = 0; k < 4; k++) {
     out->weight[4 * side + k] += to[k] - from[k];
   }
@@ -111,8 +111,8 @@ static NoliStatus make_product(const Sides* sides, const NoliJointConstraints* j
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sides->model;
   *out = (NoliJointConstraint){vector_of(sides, of[0]), vector_of(sides, of[1]), 0.0};
-  NoliVec3 u = noli_joint_vector(joints, joints->n, &out->u, model->x0);
-  NoliVec3 v = noli_joint_vector(joints, joints->n, &out->v, model->x0);
+  NoliVec3 u = noli_joint_vector(joints, joints->n, &out->u, model->joint_x);
+  NoliVec3 v = noli_joint_vector(joints, joints->n, &out->v, model->joint_x);
   double value = noli_dot3(u, v), meeting = NOLI_JOINT_MEETING * model->problem.size.d;
   if (of[0] == OFFSET && of[1] == OFFSET) {
     double length = noli_norm3(u);
@@ -139,19 +139,11 @@ done:
   return status;
 }
 
-static double body_mass(const NoliModel* model, int32_t body) {
-  double mass = 0.0;
-  for (int32_t v = model->vert_first[body]; v < model->vert_first[body + 1]; v++) {
-    mass += model->problem.inertia.mass[v];
-  }
-  return mass;
-}
-
 // Of the four nodes of a rigid body, whose masses are equal.
 static NoliVec3 centre_of(const NoliModel* model, int32_t body) {
   NoliVec3 centre = {0};
   for (int k = 0; k < 4; k++) {
-    NoliVec3 y = noli_load3(model->x0 + 3 * (int64_t)(model->vert_first[body] + k));
+    NoliVec3 y = noli_load3(model->joint_x + 3 * (int64_t)(model->vert_first[body] + k));
     centre = noli_mul_add3(centre, 0.25, y);
   }
   return centre;
@@ -165,7 +157,7 @@ static double body_size(const Sides* sides, int side) {
   }
   NoliVec3 centre = centre_of(sides->model, sides->body[side]);
   for (int k = 0; k < 4; k++) {
-    NoliVec3 y = noli_load3(sides->model->x0 + 3 * (int64_t)sides->point[side].node[k]);
+    NoliVec3 y = noli_load3(sides->model->joint_x + 3 * (int64_t)sides->point[side].node[k]);
     sum += 0.25 * noli_norm_sqr3(noli_sub3(y, centre));
   }
   return sqrt(sum);
@@ -200,14 +192,20 @@ static NoliStatus add_stencil(NoliModel* model, const NoliSimDef* def, int32_t i
   NoliConnectionPrefix where = noli_connection_prefix(NOLI_CONNECTION_JOINT, def, index);
   Sides sides = {.model = model, .where = where.text};
   NOLI_TRY(set_sides(&sides, joint));
+  double* borne = &joints->borne[joints->n];
   for (int side = 0; side < 2; side++) {
     const NoliJointPoint* point = &sides.point[side];
-    double mass = point->n > 0 ? body_mass(model, sides.body[side]) : 0.0;
+    double mass = point->n > 0 ? noli_joint_body_mass(model, sides.body[side]) : 0.0;
+    *borne += mass;
     for (int k = 0; k < 4; k++) {
       int64_t at = NOLI_JOINT_NODES * (int64_t)joints->n + 4 * side + k;
       joints->node[at] = k < point->n ? point->node[k] : NOLI_NULL_INDEX;
       joints->mass[at] = k < point->n ? mass / point->n : 0.0;
     }
+  }
+  for (int side = 0; side < 2; side++) {
+    bool rigid = has_frame(&sides, side);
+    *borne = rigid ? fmax(*borne, noli_joint_borne(model, sides.body[side])) : *borne;
   }
   int32_t next = joints->first[joints->n];
   for (int32_t k = begin; k < products[type].n; k++) {
@@ -229,6 +227,7 @@ static NoliStatus allocate(NoliModel* model, int64_t n, NoliJointConstraints** o
   connections->data = *out = joints;
   NOLI_NEW(context, joints->node, NOLI_JOINT_NODES * n);
   NOLI_NEW(context, joints->mass, NOLI_JOINT_NODES * n);
+  NOLI_NEW_ZERO(context, joints->borne, n);
   NOLI_NEW_ZERO(context, joints->first, n + 1);
   NOLI_NEW(context, joints->product, MOST_PRODUCTS * n);
   NOLI_NEW(context, joints->size, n);

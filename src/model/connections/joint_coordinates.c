@@ -6,6 +6,7 @@
 #include "fem/loads/joint_couplings.h"
 #include "math/vec3.h"
 #include "model/connections/bindings.h"
+#include "model/connections/joint.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@
 #define SLIP_LENGTH 1e-5
 
 static const double* place(const NoliModel* model, int32_t body, int32_t k) {
-  return model->x0 + 3 * ((int64_t)model->vert_first[body] + k);
+  return model->joint_x + 3 * ((int64_t)model->vert_first[body] + k);
 }
 
 // Weights of the four nodes of a rigid body in a point.
@@ -29,7 +30,7 @@ static void weights_of_point(const NoliModel* model, int32_t body, NoliVec3 p, d
   for (int k = 0; k < 4; k++) {
     node[k] = model->vert_first[body] + k;
   }
-  (void)noli_tet_weights(model->x0, node, p, weight);
+  (void)noli_tet_weights(model->joint_x, node, p, weight);
 }
 
 // The same in a vector: the difference of two points that are as far apart as its nodes.
@@ -76,7 +77,7 @@ static void set_travel(const NoliModel* model, const NoliJointDef* joint, NoliVe
   }
 }
 
-// Inertia of a body in a coordinate, from its four masses, and its radius.
+// Inertia in a coordinate of a body with what it bears, from its four masses, and its radius.
 static double inertia_of(const NoliModel* model, int32_t body, const NoliJointDef* joint,
                          NoliVec3 axis, bool turns, double* radius) {
   double inertia = 0.0, mass = 0.0, square = 0.0;
@@ -88,7 +89,7 @@ static double inertia_of(const NoliModel* model, int32_t body, const NoliJointDe
     mass += own;
   }
   *radius = sqrt(square / mass);
-  return turns ? inertia : mass;
+  return noli_joint_borne(model, body) / mass * (turns ? inertia : mass);
 }
 
 static bool is_driven(const NoliSimDef* def, int32_t body) {

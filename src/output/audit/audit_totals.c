@@ -134,7 +134,8 @@ NoliStatus noli_auditor_check_motion(NoliAuditor* auditor, const char* file, int
   }
 
   // sum energies and momentum over bodies and nodes
-  double kinetic = noli_problem_kinetic_energy(&model->problem, v, 1);
+  double kinetic = noli_problem_kinetic_energy(&model->problem, v, 1) +
+                   noli_coordinates_kinetic_energy(&model->problem.coordinates, x, v);
   for (int32_t i = 0; i < model->problem.inertia.n_vert; i++) {
     int64_t node = model->problem.inertia.vert[i];
     double mass = model->problem.inertia.weight[node], speed_sqr = 0.0;

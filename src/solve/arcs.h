@@ -10,10 +10,8 @@
 
 #include "solve/stage.h"
 
-// Whether bodies take such steps.
-bool noli_arcs_are_taken(const NoliStage* stage);
-
-// Replaces the direction that has been found, stage->search.step, by the chord of all of it.
+// After a direction has been found: replaces it, stage->search.step, by the chord of all of it if
+// that makes a difference, stage->search.bends.
 void noli_arcs_begin(NoliStage* stage);
 
 // The chord of a part of the step that has become `factor` times as long.

@@ -27,7 +27,7 @@ static double share_for(const NoliStage* stage, const double* p) {
   double most = 0.0, h_sqr = stage->time.h_e * stage->time.h_e;
   for (int32_t i = 0; i < problem->n_block; i++) {
     if (problem->block[i].type->eases) {
-      most = fmax(most, h_sqr * noli_rigid_excess(&problem->block[i], p));
+      most = fmax(most, h_sqr * noli_rigid_excess(&problem->block[i], p, true));
     }
   }
   const NoliJointConstraints* joints = problem->connection[NOLI_CONNECTION_CONSTRAINTS].data;

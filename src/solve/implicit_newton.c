@@ -141,7 +141,7 @@ static bool is_solution(const Search* search, const NoliNewtonStat* stat, const 
 static NoliStatus cut(NoliStage* stage, double* alpha) {
   NoliStatus status = NOLI_OK;
   NoliStepFilter filter;
-  if (!noli_arcs_are_taken(stage)) {
+  if (!stage->search.bends) {
     *alpha *= CUT;
     return NOLI_OK;
   }

@@ -128,7 +128,7 @@ done:
 // Halves a step of length `alpha`, and the slope along it.
 static NoliStatus halve(NoliStage* stage, NoliStepBoundFn* bound, double* alpha, double* slope) {
   NoliStatus status = NOLI_OK;
-  if (!noli_arcs_are_taken(stage)) {
+  if (!stage->search.bends) {
     *alpha *= 0.5;
     return NOLI_OK;
   }

@@ -197,7 +197,7 @@ static NoliStatus bound_step(Newton* newton, int32_t iteration, NoliStepFilter* 
   NoliStage* stage = newton->stage;
   double reach = newton->linearity > LINEAR ? LONGEST : 1.0;
   NOLI_TRY(noli_stage_filter_step_to(stage, reach, CCD_SAFETY, filter));
-  if (filter->ccd < 1.0 && filter->ccd > LEAST_ALPHA && noli_arcs_are_taken(stage)) {
+  if (filter->ccd < 1.0 && filter->ccd > LEAST_ALPHA && stage->search.bends) {
     noli_arcs_scale(stage, filter->ccd);
     NOLI_TRY(noli_stage_filter_step_to(stage, 1.0, CCD_SAFETY, filter));
     filter->inversion *= stage->search.arc;

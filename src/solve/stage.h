@@ -158,6 +158,7 @@ typedef struct NoliStageSearch {
   double* last;           // (n_vert x 3) x before the last Newton step, if `knows_last`
   bool knows_last;
   bool* unknown;      // (n_vert) scratch
+  bool bends;         // rigid bodies end on arcs
   double arc;         // in (0, 1]
   double share;       // of the stiffness of rigid bodies in joints, in (0, 1]: solve/easing.h
   int32_t n_softened; // how often a solve has reduced it

@@ -122,20 +122,12 @@ void noli_rigid_join(NoliBlock* block, int32_t element) {
   ((Rigid*)block->self)->joined[element] = true;
 }
 
-static bool has_element(const NoliBlock* block, bool joined) {
+bool noli_rigid_has_joined(const NoliBlock* block) {
   bool any = false;
   for (int32_t e = 0; e < block->n_element; e++) {
-    any = any || rigid_of(block)->joined[e] == joined;
+    any = any || rigid_of(block)->joined[e];
   }
   return any;
-}
-
-bool noli_rigid_has_free(const NoliBlock* block) {
-  return has_element(block, false);
-}
-
-bool noli_rigid_has_joined(const NoliBlock* block) {
-  return has_element(block, true);
 }
 
 // ---- orientation --------------------------------------------------------------------------------
@@ -169,14 +161,14 @@ double noli_rigid_stretch(const NoliBlock* block, int32_t element, const double*
   return sqrt(noli_norm_sqr33(&D));
 }
 
-double noli_rigid_excess(const NoliBlock* block, const double* p) {
+double noli_rigid_excess(const NoliBlock* block, const double* p, bool joined) {
   const Rigid* self = rigid_of(block);
   double largest = 0.0;
   for (int32_t e = 0; e < block->n_element; e++) {
     NoliMat3 dA = noli_tets_deformation(&self->tets, e, p);
     NoliMat3 square = noli_transpose_mul33(dA, dA);
     double ratio = self->stiffness[e] / (self->mass[e] * self->radius_sqr[e]);
-    ratio = self->joined[e] ? ratio : 0.0;
+    ratio = self->joined[e] == joined ? ratio : 0.0;
     largest = fmax(largest, ratio * sqrt(noli_norm_sqr33(&square)));
   }
   return largest;

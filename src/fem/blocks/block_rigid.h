@@ -9,7 +9,6 @@ void noli_rigid_set_stiffness(NoliBlock* block, int32_t element, double stiffnes
 // Elements in joints, or that motions prescribe, are softer where iterations turn them
 // (solve/easing.h); the others are free (solve/arcs.h).
 void noli_rigid_join(NoliBlock* block, int32_t element);
-bool noli_rigid_has_free(const NoliBlock* block);
 bool noli_rigid_has_joined(const NoliBlock* block);
 
 double noli_rigid_mass(const NoliBlock* block, int32_t element); // kg
@@ -23,9 +22,9 @@ double noli_rigid_radius_sqr(const NoliBlock* block, int32_t element);
 double noli_rigid_stretch(const NoliBlock* block, int32_t element, const double* x);
 
 // How much a step p (n_vert x 3) that turns elements along straight lines stretches them: the
-// largest product, over elements that are not free, of |dA^T dA|, the square of the angle, and k /
-// (m s^2), 1/s^2.
-double noli_rigid_excess(const NoliBlock* block, const double* p);
+// largest product, over elements that are joined, or free, of |dA^T dA|, the square of the angle,
+// and k / (m s^2), 1/s^2.
+double noli_rigid_excess(const NoliBlock* block, const double* p, bool joined);
 
 // Changes a step p from x (n_vert x 3) such that all elements are at x + p what they are at rest,
 // but for a turn: the closest such places of their masses.

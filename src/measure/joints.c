@@ -7,7 +7,7 @@
 
 #include "define/joint_coordinate.h"
 #include "math/vec3.h"
-#include "model/connections/bindings.h"
+#include "model/connections/joint.h"
 #include "step/joints.h"
 
 #include <math.h>
@@ -117,25 +117,19 @@ static void make_link(Balance* balance, int32_t index) {
   NoliJointFreedom freedom = noli_joint_freedom(joint->type);
   Link* link = &balance->link[index];
   NoliVec3 at = noli_load3(joint->at), axis = noli_normalize3(noli_load3(joint->axis));
-  double weight[2][4];
-  int32_t node[4];
+  double of_point[4], of_axis[4];
   *link = (Link){.body = {has_equations(sim, joint->body) ? joint->body : NOLI_NULL_INDEX,
                           has_equations(sim, joint->to) ? joint->to : NOLI_NULL_INDEX},
                  .free_force = freedom.force,
                  .free_torque = freedom.torque};
+  const double* x = sim->state.x + 3 * (int64_t)model->vert_first[joint->body];
+  noli_joint_point_weights(model, joint->body, at, of_point);
+  noli_joint_vector_weights(model, joint->body, axis, of_axis);
   for (int k = 0; k < 4; k++) {
-    node[k] = model->vert_first[joint->body] + k;
+    link->at = noli_mul_add3(link->at, of_point[k], noli_load3(x + 3 * k));
+    link->axis = noli_mul_add3(link->axis, of_axis[k], noli_load3(x + 3 * k));
   }
-  (void)noli_tet_weights(model->x0, node, at, weight[0]);
-  (void)noli_tet_weights(model->x0, node, noli_add3(at, axis), weight[1]);
-  for (int k = 0; k < 4; k++) {
-    NoliVec3 x = noli_load3(sim->state.x + 3 * (int64_t)node[k]);
-    link->at = noli_mul_add3(link->at, weight[0][k], x);
-    link->axis = noli_mul_add3(link->axis, weight[1][k] - weight[0][k], x);
-  }
-  balance->length = fmax(
-      balance->length,
-      sqrt(noli_norm_sqr3(noli_sub3(noli_load3(sim->state.x + 3 * (int64_t)node[0]), link->at))));
+  balance->length = fmax(balance->length, sqrt(noli_norm_sqr3(noli_sub3(noli_load3(x), link->at))));
 }
 
 // Adds the force on a vertex to those on a rigid body.

@@ -117,6 +117,26 @@ static double find_point(const NoliModel* model, int32_t body, NoliVec3 p, NoliJ
   return best;
 }
 
+void noli_joint_point_weights(const NoliModel* model, int32_t body, NoliVec3 p, double weight[4]) {
+  int32_t node[4];
+  for (int k = 0; k < 4; k++) {
+    node[k] = model->vert_first[body] + k;
+  }
+  (void)noli_tet_weights(model->joint_x, node, p, weight);
+}
+
+// The difference of two points that are as far apart as the nodes.
+void noli_joint_vector_weights(const NoliModel* model, int32_t body, NoliVec3 v, double weight[4]) {
+  int32_t first = model->vert_first[body];
+  NoliVec3 from = place_of(model, first);
+  double at_start[4], size = noli_norm3(noli_sub3(place_of(model, first + 1), from));
+  noli_joint_point_weights(model, body, noli_mul_add3(from, size, v), weight);
+  noli_joint_point_weights(model, body, from, at_start);
+  for (int k = 0; k < 4; k++) {
+    weight[k] = (weight[k] - at_start[k]) / size;
+  }
+}
+
 NoliStatus noli_joint_point(const NoliModel* model, const char* where, int32_t body, NoliVec3 p,
                             NoliJointPoint* point) {
   NoliStatus status = NOLI_OK;
@@ -127,7 +147,7 @@ NoliStatus noli_joint_point(const NoliModel* model, const char* where, int32_t b
     for (int k = 0; k < 4; k++) {
       point->node[k] = model->vert_first[body] + k;
     }
-    (void)noli_tet_weights(model->joint_x, point->node, p, point->weight);
+    noli_joint_point_weights(model, body, p, point->weight);
   } else if (body != NOLI_NULL_INDEX) {
     distance = find_point(model, body, p, point);
   }

@@ -17,6 +17,11 @@ typedef struct NoliJointPoint {
   double weight[4];
 } NoliJointPoint;
 
+// Weights of the four nodes of a rigid body in a point p, and in a unit vector v that turns with
+// it.
+void noli_joint_point_weights(const NoliModel* model, int32_t body, NoliVec3 p, double weight[4]);
+void noli_joint_vector_weights(const NoliModel* model, int32_t body, NoliVec3 v, double weight[4]);
+
 // The point p of a body, or of the world: of the four nodes of a rigid body, which need not be near
 // it, or on a body that deforms, where it is an error, which `where` starts, if p is not on it.
 NOLI_WARN_UNUSED NoliStatus noli_joint_point(const NoliModel* model, const char* where,

@@ -2,7 +2,6 @@
 #include "model/connections/joint.h"
 
 #include "fem/loads/joint_constraints.h"
-#include "model/connections/bindings.h"
 
 #include <math.h>
 
@@ -55,19 +54,17 @@ static bool has_frame(const Sides* sides, int side) {
   return body != NOLI_NULL_INDEX && sides->model->carried[body];
 }
 
-// Adds a vector that turns with a body, or that of the world.
-static void add_direction(const Sides* sides, int side, NoliVec3 direction, NoliJointVector* out) {
-  const NoliJointPoint* point = &sides->point[side];
-  double from[4], to[4];
+// Adds a vector of a length, in a direction that turns with a body, or of the world.
+static void add_direction(const Sides* sides, int side, NoliVec3 direction, double length,
+                          NoliJointVector* out) {
+  double weight[4];
   if (!has_frame(sides, side)) {
-    out->constant = noli_add3(out->constant, direction);
+    out->constant = noli_mul_add3(out->constant, length, direction);
     return;
   }
-  NoliVec3 end = noli_add3(sides->at[side], direction);
-  (void)noli_tet_weights(sides->model->joint_x, point->node, sides->at[side], from);
-  (void)noli_tet_weights(sides->model->joint_x, point->node, end, to);
+  noli_joint_vector_weights(sides->model, sides->body[side], direction, weight);
   for (int k = 0; k < 4; k++) {
-    out->weight[4 * side + k] += to[k] - from[k];
+    out->weight[4 * side + k] += length * weight[k];
   }
 }
 
@@ -99,7 +96,7 @@ static NoliJointVector vector_of(const Sides* sides, Vector name) {
   int which = (int)name - (int)(side == 0 ? A0 : B0);
   NoliVec3 e = sides->axis[side], across = noli_normalize3(noli_orthogonal3(e));
   NoliVec3 frame[3] = {e, across, noli_cross3(e, across)};
-  add_direction(sides, side, noli_scale3(side == 0 ? sides->size : 1.0, frame[which]), &vector);
+  add_direction(sides, side, frame[which], side == 0 ? sides->size : 1.0, &vector);
   return vector;
 }
 

@@ -1,11 +1,10 @@
 #include "model/connections/joint_coordinates.h"
 
 #include "define/choices.h"
-#include "define/joint_coordinate.h"
 #include "define/connection.h"
+#include "define/joint_coordinate.h"
 #include "fem/loads/joint_couplings.h"
 #include "math/vec3.h"
-#include "model/connections/bindings.h"
 #include "model/connections/joint.h"
 #include "model/model.h"
 
@@ -24,26 +23,6 @@ static const double* place(const NoliModel* model, int32_t body, int32_t k) {
   return model->joint_x + 3 * ((int64_t)model->vert_first[body] + k);
 }
 
-// Weights of the four nodes of a rigid body in a point.
-static void weights_of_point(const NoliModel* model, int32_t body, NoliVec3 p, double weight[4]) {
-  int32_t node[4];
-  for (int k = 0; k < 4; k++) {
-    node[k] = model->vert_first[body] + k;
-  }
-  (void)noli_tet_weights(model->joint_x, node, p, weight);
-}
-
-// The same in a vector: the difference of two points that are as far apart as its nodes.
-static void weights_of_vector(const NoliModel* model, int32_t body, NoliVec3 v, double weight[4]) {
-  NoliVec3 from = noli_load3(place(model, body, 0));
-  double at_start[4], size = noli_norm3(noli_sub3(noli_load3(place(model, body, 1)), from));
-  weights_of_point(model, body, noli_mul_add3(from, size, v), weight);
-  weights_of_point(model, body, from, at_start);
-  for (int k = 0; k < 4; k++) {
-    weight[k] = (weight[k] - at_start[k]) / size;
-  }
-}
-
 // Two directions across a unit axis, which make a right-handed frame with it.
 static void directions_across(NoliVec3 axis, NoliVec3 across[2]) {
   double size[3] = {fabs(axis.x), fabs(axis.y), fabs(axis.z)}, unit[3] = {0};
@@ -57,10 +36,10 @@ static void set_turn(const NoliModel* model, const NoliJointDef* joint, NoliVec3
   NoliVec3 across[2];
   directions_across(axis, across);
   for (int i = 0; i < 2; i++) {
-    weights_of_vector(model, joint->body, across[i], item->weight[i]);
+    noli_joint_vector_weights(model, joint->body, across[i], item->weight[i]);
     item->fixed[i] = across[i];
     if (!item->in_world) {
-      weights_of_vector(model, joint->to, across[i], item->weight[2 + i]);
+      noli_joint_vector_weights(model, joint->to, across[i], item->weight[2 + i]);
     }
   }
 }
@@ -68,12 +47,12 @@ static void set_turn(const NoliModel* model, const NoliJointDef* joint, NoliVec3
 static void set_travel(const NoliModel* model, const NoliJointDef* joint, NoliVec3 axis,
                        NoliCoordinate* item) {
   NoliVec3 at = noli_load3(joint->at);
-  weights_of_point(model, joint->body, at, item->weight[0]);
+  noli_joint_point_weights(model, joint->body, at, item->weight[0]);
   item->fixed[0] = at;
   item->fixed[1] = axis;
   if (!item->in_world) {
-    weights_of_point(model, joint->to, at, item->weight[2]);
-    weights_of_vector(model, joint->to, axis, item->weight[3]);
+    noli_joint_point_weights(model, joint->to, at, item->weight[2]);
+    noli_joint_vector_weights(model, joint->to, axis, item->weight[3]);
   }
 }
 
@@ -231,7 +210,6 @@ NoliStatus noli_model_add_coordinates(NoliModel* model, const NoliSimDef* def) {
   for (int32_t k = 0; k < model->problem.coordinates.n; k++) {
     NOLI_TRY(add_couplings(model, def, k));
   }
-  noli_model_stiffen_rigid(model);
 done:
   return status;
 }
